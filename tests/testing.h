@@ -164,6 +164,9 @@ std::vector<std::byte> run_on_copy(const RandomTensor& tensor, const Kernel& ker
   return memory;
 }
 
+// An index of one item, many times.
+inline Index repeated(std::size_t count, const IndexItem& item) { return std::vector<IndexItem>(count, item); }
+
 inline Selection random_selection(std::mt19937& random, int max_rank) {
   const auto pick = [&](std::int64_t n) { return std::uniform_int_distribution<std::int64_t>(0, n - 1)(random); };
   Dims dims;

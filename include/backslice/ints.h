@@ -39,17 +39,29 @@ concept Integer =
     std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char> && !std::same_as<T, wchar_t> &&
     !std::same_as<T, char8_t> && !std::same_as<T, char16_t> && !std::same_as<T, char32_t> && sizeof(T) <= 8;
 
+/// What converts to int64 without loss of a fraction: integers of any type, enumerators, integral constants.
+template <class T>
+concept ConvertsToInt64 = std::convertible_to<T, std::int64_t> && !std::is_floating_point_v<T>;
+
+/// The same integer, or the nearest one that fits int64.
+template <ConvertsToInt64 T>
+constexpr std::int64_t nearest_int64(T integer) {
+  using Limits = std::numeric_limits<std::int64_t>;
+  constexpr bool kFits = std::is_class_v<T> || std::is_enum_v<T> || sizeof(T) < sizeof(std::int64_t) ||
+                         std::same_as<T, long> || std::same_as<T, long long>;
+  if constexpr (!kFits) {
+    if (integer > static_cast<T>(Limits::max())) return Limits::max();
+    constexpr bool kSigned = static_cast<T>(-1) < static_cast<T>(0);  // of 128 bits, std::is_signed need not know
+    if (kSigned && integer < static_cast<T>(Limits::min())) return Limits::min();
+  }
+  return static_cast<std::int64_t>(integer);
+}
+
 /// An integer of any type, as braces take it.
 class AnyInteger {
  public:
-  template <class Integer>
-    requires std::convertible_to<Integer, std::int64_t> && (!std::is_floating_point_v<Integer>)
-  constexpr AnyInteger(Integer integer) : value_(static_cast<std::int64_t>(integer)) {
-    if constexpr (std::is_unsigned_v<Integer> && sizeof(Integer) >= sizeof(std::int64_t)) {
-      constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
-      if (integer > Integer{kMost}) value_ = kMost;
-    }
-  }
+  template <ConvertsToInt64 T>
+  constexpr AnyInteger(T integer) : value_(nearest_int64(integer)) {}
 
  private:
   std::int64_t value_;
@@ -86,7 +98,7 @@ class Ints : public std::span<const std::int64_t> {
   /// Not from other integers, which would need memory: Shape::make(list) and Dims::make(list) convert them, and check
   /// that they fit.
   template <detail::OtherIntegers List>
-  Ints(const List& list) = delete;
+  Ints(const List& list) = delete;  // convert it first, by Shape::make(list) or Dims::make(list)
 };
 
 /// "[4,-1,0]"

@@ -83,6 +83,8 @@ class BACKSLICE_EXPORT Selection {
   static Result<Selection> from_index(Ints shape, const Text& index) {
     return parse_index_text(index).and_then([&](const IndexText& read) { return from_index_text(shape, read); });
   }
+  template <detail::ConvertsToInt64 T>
+  static Result<Selection> from_index(Ints shape, T index) = delete;  // an integer is an item: from_index(shape, {n})
   static Result<Selection> from_index_text(Ints shape, const IndexText& index);
 
   /// From the arguments of TensorFlow's Slice, one entry per axis: x[begin : begin + size], where a size of -1 is the

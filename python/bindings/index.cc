@@ -10,20 +10,18 @@ namespace backslice::python {
 namespace {
 
 // Reads a bound of a slice, unless it is None. Integers past int64 saturate, as in Python.
-void read_bound(nb::handle bound, std::optional<std::int64_t>& read) {
-  if (bound.is_none()) return;
+IndexBound read_bound(nb::handle bound) {
+  if (bound.is_none()) return std::nullopt;
+  std::int64_t value = 0;
   int overflow = 0;
-  if (!read_int(bound, "index", read.emplace(), overflow)) {
+  if (!read_int(bound, "index", value, overflow)) {
     raise_dtype_error("slice bound " + repr_text(bound) + " is not an integer or None");
   }
+  return value;
 }
 
 SliceRange read_range(const PySliceObject* slice) {
-  SliceRange range;
-  read_bound(slice->start, range.start);
-  read_bound(slice->stop, range.stop);
-  read_bound(slice->step, range.step);
-  return range;
+  return {read_bound(slice->start), read_bound(slice->stop), read_bound(slice->step)};
 }
 
 // Returns whether it has axes, or is a truth value.

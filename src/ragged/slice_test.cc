@@ -149,17 +149,18 @@ TEST(RaggedSlice, NamesWhatCannotBeIndexed) {
 }
 
 TEST(RaggedSlice, RefusesMoreNewAxesThanAResultHasRoomFor) {
-  Index index(33, NewAxis{});
+  const Index index = repeated(33, NewAxis{});
   EXPECT_TRUE(is_error(ragged_slice(index, deep()), kInvalid, "adds 33 ragged axes; at most 32"));
-  index.insert(index.begin(), {std::int64_t{0}, std::int64_t{0}});
-  EXPECT_TRUE(is_error(ragged_slice(index, deep()), kInvalid, "at most 32"));
+  Index deeper = {0, 0};
+  for (const IndexItem& item : index) deeper.push_back(item);
+  EXPECT_TRUE(is_error(ragged_slice(deeper, deep()), kInvalid, "at most 32"));
 }
 
 TEST(RaggedSlice, RefusesToFollowManySlicesDown) {
   std::vector<Tensor> splits;
   for (int level = 0; level < 1000; ++level) splits.push_back(splits_of({0, 1, 2}));
   const RaggedTensor rt = RaggedTensor::make(vector_of({1, 2}), splits).value();
-  EXPECT_TRUE(is_error(ragged_slice(Index(1000, SliceRange{{}, {}, -1}), rt), kInvalid, "slices 999 ragged axes"));
+  EXPECT_TRUE(is_error(ragged_slice(repeated(1000, SliceRange{{}, {}, -1}), rt), kInvalid, "slices 999 ragged axes"));
   EXPECT_EQ(values_of(ragged_slice(of("::-1"), rt).value()), (std::vector<float>{2, 1}));
 }
 

@@ -84,12 +84,13 @@ TEST(Convert, AnEllipsisAndWholeAxesAtTheEndAreNotBothLeftOut) {
   // Two whole axes, an index, 29 new axes, a whole axis: 32 entries with the ellipsis. Without the last one it is
   // another slice.
   Index index{SliceRange{}, SliceRange{}, std::int64_t{0}};
-  index.insert(index.end(), 29, NewAxis{});
+  for (int i = 0; i < 29; ++i) index.push_back(NewAxis{});
   index.push_back(SliceRange{});
   EXPECT_TRUE(
       is_error(Selection::from_index(shape, index).value().to_tf(), StatusCode::Unimplemented, "fewer than 32", "32"));
-  index.erase(index.begin() + 3);  // one new axis fewer fits
-  const Selection s = *Selection::from_index(shape, index);
+  std::vector<IndexItem> shorter(index.begin(), index.end());
+  shorter.erase(shorter.begin() + 3);  // one new axis fewer fits
+  const Selection s = *Selection::from_index(shape, shorter);
   EXPECT_EQ(*Selection::from_tf(shape, *s.to_tf()), s);
 }
 
@@ -112,8 +113,8 @@ TEST(Convert, LongSelectionsRoundTripOrAreUnimplemented) {
 
 TEST(Convert, WhatTensorFlowCannotSayIsUnimplemented) {
   const std::vector<std::int64_t> shape(32, 2);
-  EXPECT_TRUE(is_error(Selection::from_index(shape, Index(32, std::int64_t{0})).value().to_tf(),
-                       StatusCode::Unimplemented, "fewer than 32", "32"));
+  EXPECT_TRUE(is_error(Selection::from_index(shape, repeated(32, 0)).value().to_tf(), StatusCode::Unimplemented,
+                       "fewer than 32", "32"));
 }
 
 }  // namespace

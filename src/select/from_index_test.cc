@@ -1,3 +1,6 @@
+#include <concepts>
+#include <limits>
+
 #include "testing.h"
 
 namespace backslice {
@@ -41,7 +44,43 @@ TEST(FromIndex, RefusesStepZero) {
 }
 
 TEST(FromIndex, RefusesResultsOfMoreThan32Axes) {
-  EXPECT_TRUE(is_error(Selection::from_index({}, Index(33, NewAxis{})), kInvalid, "33 axes"));
+  EXPECT_TRUE(is_error(Selection::from_index({}, repeated(33, NewAxis{})), kInvalid, "33 axes"));
+}
+
+template <class T>
+class IntegersOfIndex : public ::testing::Test {};
+using AllIntegers =
+    ::testing::Types<signed char, unsigned char, short, unsigned short, int, unsigned, long, unsigned long, long long,
+                     unsigned long long, std::size_t, std::ptrdiff_t, std::int64_t, std::uint64_t>;
+TYPED_TEST_SUITE(IntegersOfIndex, AllIntegers);
+
+TYPED_TEST(IntegersOfIndex, AreOneItemInBraces) {
+  const TypeParam n = 3, zero = 0, largest = std::numeric_limits<TypeParam>::max();
+  const Selection third = at({5, 6}, "3");
+  EXPECT_EQ(Selection::from_index({5, 6}, Index{n}).value(), third);
+  EXPECT_EQ(Selection::from_index({5, 6}, {n}).value(), third);
+  EXPECT_EQ(Selection::from_index({5, 6}, {n, zero}).value(), at({5, 6}, "3, 0"));
+  EXPECT_EQ(Selection::from_index({5, 6}, Index{zero, n}).value(), at({5, 6}, "0, 3"));
+  EXPECT_EQ(Selection::from_index({5, 6}, {SliceRange{zero, n}, NewAxis{}, n}).value(), at({5, 6}, "0:3, None, 3"));
+  EXPECT_TRUE(is_error(Selection::from_index({5}, Index{largest}), StatusCode::OutOfRange, "axis 0 with size 5"));
+  EXPECT_EQ(Selection::from_index({5}, Index{SliceRange{n, largest}}).value(), at({5}, "3:"));
+  EXPECT_EQ(Selection::from_index({5}, Index{SliceRange{{}, {}, largest}}).value(), at({5}, "0:1"));
+  const std::vector<TypeParam> list = {n, zero};
+  EXPECT_EQ(Index(list.begin(), list.end()), (Index{n, zero}));
+}
+
+// Lists of a number of items, which braces must not make by accident, do not exist.
+static_assert(!std::constructible_from<Index, std::size_t> && !std::constructible_from<Index, int>);
+static_assert(!std::constructible_from<Index, std::size_t, IndexItem> && !std::constructible_from<Index, int, int>);
+// No text, no mask, no fraction, no item without a value.
+static_assert(!std::constructible_from<IndexItem, char> && !std::constructible_from<IndexItem, bool>);
+static_assert(!std::constructible_from<IndexItem, double> && !std::default_initializable<IndexItem>);
+static_assert(!std::constructible_from<IndexBound, char> && !std::constructible_from<IndexBound, bool>);
+static_assert(!std::constructible_from<IndexBound, double>);
+
+TEST(FromIndex, EnumeratorsAndConstantsAreIntegers) {
+  enum Axis { kRows = 2 };
+  EXPECT_EQ((Index{kRows, std::integral_constant<int, 4>()}), (Index{2, 4}));
 }
 
 TEST(FromIndex, TakesTextToo) {

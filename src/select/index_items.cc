@@ -51,15 +51,18 @@ Result<Index> with_every_axis(const Index& index, int rank) {
   Index items;
   items.reserve(index.size() + left);
   bool has_ellipsis = false;
+  const auto take_rest = [&] {
+    for (std::size_t i = 0; i < left; ++i) items.push_back(SliceRange{});
+  };
   for (const IndexItem& item : index) {
     if (std::holds_alternative<EllipsisItem>(item)) {
       has_ellipsis = true;
-      items.insert(items.end(), left, SliceRange{});
+      take_rest();
     } else {
       items.push_back(item);
     }
   }
-  if (!has_ellipsis) items.insert(items.end(), left, SliceRange{});
+  if (!has_ellipsis) take_rest();
   return items;
 }
 

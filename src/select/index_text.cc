@@ -44,8 +44,9 @@ std::optional<IndexItem> parse_range(std::string_view text) {
     const bool is_last = rest.find(':') == std::string_view::npos;
     const std::string_view part = take_until(rest, ':');
     if (!part.empty() && part != "None") {
-      *bound = parse_integer(part);
-      if (!*bound) return std::nullopt;
+      const auto integer = parse_integer(part);
+      if (!integer) return std::nullopt;
+      *bound = *integer;
     }
     if (is_last) return range;
   }
@@ -162,7 +163,7 @@ std::string to_string(const Index& index) {
   std::string text;
   for (const IndexItem& item : index) {
     if (!text.empty()) text += ", ";
-    text += std::visit(Writer{}, item);
+    text += std::visit(Writer{}, static_cast<const IndexItem::variant&>(item));
   }
   return text;
 }

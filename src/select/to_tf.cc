@@ -30,13 +30,13 @@ Index without_whole_axes_at_the_end(Index index) {
   return index;
 }
 
-Index with_ellipsis(Index index) {
+Index with_ellipsis(const Index& index) {
   const Run run = longest_run_of_whole_axes(index);
   if (run.size == 0) return index;
-  const auto first = index.begin() + static_cast<std::ptrdiff_t>(run.begin);
-  *first = EllipsisItem{};
-  index.erase(first + 1, first + static_cast<std::ptrdiff_t>(run.size));
-  return index;
+  Index shorter(index.begin(), index.begin() + run.begin);
+  shorter.push_back(EllipsisItem{});
+  for (std::size_t i = run.begin + run.size; i < index.size(); ++i) shorter.push_back(index[i]);
+  return shorter;
 }
 
 void append(TfSlice& slice, const IndexItem& item) {

@@ -137,7 +137,7 @@ TEST(DevicePlan, SlicesOfMoreItemsThanPositionsAreCut) {
 // Every second item along each of `loops` axes: no loops are merged, and no items are widened.
 DevicePlan sparse_plan(int loops, std::int64_t width, bool is_dense) {
   const std::vector<std::int64_t> extents(static_cast<std::size_t>(loops), 6);
-  const Selection s = *Selection::from_index(extents, Index(extents.size(), SliceRange{{}, {}, 2}));
+  const Selection s = *Selection::from_index(extents, testing::repeated(extents.size(), SliceRange{{}, {}, 2}));
   Layout dx = contiguous_layout(s.shape(), width);
   for (int axis = 0; axis < loops && !is_dense; ++axis) dx.strides[axis] *= 2;
   const Plan plan = plan_scatter(s, dx, contiguous_layout(s.result_shape(), width), Widen::Yes);
@@ -148,7 +148,7 @@ DevicePlan sparse_plan(int loops, std::int64_t width, bool is_dense) {
 DevicePlan large_plan(int loops) {
   std::vector<std::int64_t> extents(static_cast<std::size_t>(loops), 4);
   extents[0] = std::int64_t{1} << (22 - 2 * (loops - 1));
-  Index index(extents.size(), SliceRange{{}, {}, 2});
+  Index index = testing::repeated(extents.size(), SliceRange{{}, {}, 2});
   index[0] = SliceRange{{}, {}, 4};
   const Selection s = *Selection::from_index(extents, index);
   const Plan plan =
