@@ -7,6 +7,7 @@ set(BACKSLICE_SOURCES
   src/core/device.cc
   src/core/device_status.cc
   src/core/dtype.cc
+  src/core/element_type.cc
   src/core/fork.cc
   src/core/items.cc
   src/core/marked.cc

@@ -31,6 +31,6 @@ struct GradientCost {
 /// device, which need not exist. Refuses what slice_grad would refuse of these arguments. `item_size` is for
 /// DType::Bytes only.
 BACKSLICE_EXPORT Result<GradientCost> slice_grad_cost(const Selection& selection, DType dtype,
-                                                      std::int64_t item_size = 0, Device device = {});
+                                                      std::int64_t item_size = kItemSizeOfDType, Device device = {});
 
 }  // namespace backslice

@@ -60,7 +60,8 @@ enum class DType : std::uint8_t {
   StringView = 39,  ///< An address and a size, 16 bytes, as in the C interface; the text stays where it is.
 };
 
-/// The name that Python and TensorFlow know it by: "float32", "bfloat16", "qint8", ...
+/// The name that Python and TensorFlow know it by: "float32", "bfloat16", "qint8", ...; "unknown" for what is not an
+/// element type.
 BACKSLICE_EXPORT std::string_view name(DType dtype);
 BACKSLICE_EXPORT std::ostream& operator<<(std::ostream& stream, DType dtype);
 
@@ -70,13 +71,20 @@ BACKSLICE_EXPORT std::optional<DType> dtype_from_name(std::string_view name);
 /// All dtypes, in the order of the enumeration.
 BACKSLICE_EXPORT std::span<const DType> all_dtypes();
 
-/// Bytes per element; 0 for Bytes, whose size each view carries itself.
+/// Whether it is one of the enumeration: a number from a file, cast to a DType, need not be. Functions that return a
+/// Status or a Result refuse others, InvalidArgument.
+BACKSLICE_EXPORT bool is_element_type(DType dtype);
+
+/// Bytes per element; 0 for Bytes, whose size each view carries itself, and for what is not an element type.
 BACKSLICE_EXPORT std::int64_t item_size(DType dtype);
 
-/// Whether two elements can be added: false for bool, quantised types, strings and bytes.
+/// As an item_size: that of the dtype. DType::Bytes has none, so that there it must be given.
+inline constexpr std::int64_t kItemSizeOfDType = -1;
+
+/// Whether two elements can be added: false for bool, quantised types, strings, bytes and what is not an element type.
 BACKSLICE_EXPORT bool can_add(DType dtype);
 
-/// Whether zero can be represented: false for float8_e8m0fnu alone.
+/// Whether zero can be represented: false for float8_e8m0fnu, and for what is not an element type.
 BACKSLICE_EXPORT bool has_zero(DType dtype);
 
 }  // namespace backslice

@@ -24,7 +24,7 @@ class BACKSLICE_EXPORT Executor {
  public:
   virtual ~Executor() = default;
 
-  /// How many tasks may run at once, the calling thread's included.
+  /// How many tasks may run at once, the calling thread's included. Operations refuse less than 1, InvalidArgument.
   virtual int concurrency() const = 0;
 
   /// Calls task(0), ..., task(count - 1), each once, and returns when all have returned. Tasks do not throw, and

@@ -25,11 +25,12 @@ class BACKSLICE_EXPORT GradBuffer {
   GradBuffer(GradBuffer&&) = default;
   GradBuffer& operator=(GradBuffer&&) = default;
 
-  /// All zero, in memory of the context's allocator, and so on its device. `item_size` is for DType::Bytes only;
+  /// All zero, in memory of the context's allocator, and so on its device. `item_size` is needed for DType::Bytes only;
   /// float8_e8m0fnu has no zero and is refused.
-  static Result<GradBuffer> make(DType dtype, Ints shape, std::int64_t item_size = 0, const Context& = {});
+  static Result<GradBuffer> make(DType dtype, Ints shape, std::int64_t item_size = kItemSizeOfDType,
+                                 const Context& = {});
   static Result<GradBuffer> make(DType dtype, Ints shape, const Context& context) {
-    return make(dtype, shape, 0, context);
+    return make(dtype, shape, kItemSizeOfDType, context);
   }
 
   /// The content becomes the gradient of this slice: dy where selected, zero elsewhere.

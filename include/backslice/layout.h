@@ -36,12 +36,13 @@ BACKSLICE_EXPORT Layout contiguous_layout(const Shape& shape, std::int64_t item_
 BACKSLICE_EXPORT Result<std::int64_t> size_in_bytes(const Shape& shape, std::int64_t item_size);
 
 /// `item_size` is needed for DType::Bytes only.
-BACKSLICE_EXPORT Result<Layout> make_contiguous_layout(DType dtype, Ints shape, std::int64_t item_size = 0);
+BACKSLICE_EXPORT Result<Layout> make_contiguous_layout(DType dtype, Ints shape,
+                                                       std::int64_t item_size = kItemSizeOfDType);
 
 /// Strides of any value; refused when the elements would span more bytes than int64_t can count. Without elements the
 /// strides mean nothing, and the layout is a contiguous one.
 BACKSLICE_EXPORT Result<Layout> make_strided_layout(DType dtype, Ints shape, Ints byte_strides,
-                                                    std::int64_t item_size = 0);
+                                                    std::int64_t item_size = kItemSizeOfDType);
 
 /// Whether a layout is as these functions make it, for elements of that dtype.
 BACKSLICE_EXPORT bool is_valid(const Layout& layout, DType dtype);

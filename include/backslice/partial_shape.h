@@ -18,8 +18,8 @@ class BACKSLICE_EXPORT PartialShape {
   PartialShape() = default;                                                ///< Nothing is known.
   PartialShape(const Shape& shape) : dims_(std::in_place, Ints(shape)) {}  ///< All is known.
 
-  /// Extents, -1 for those that are not known.
-  static Result<PartialShape> make(Ints dims, const char* argument = "element_shape");
+  /// Extents, -1 for those that are not known. `argument` names the list in the error message, as in Shape::make.
+  static Result<PartialShape> make(Ints shape, const char* argument = "shape");
 
   bool has_rank() const { return dims_.has_value(); }
   Ints dims() const& BACKSLICE_LIFETIME_BOUND { return *dims_; }  ///< Precondition: has_rank().
@@ -34,7 +34,7 @@ class BACKSLICE_EXPORT PartialShape {
   PartialShape merged_with(const PartialShape& other) const;
 
   /// This shape with extents before it; where the rank is not known it stays so.
-  Result<PartialShape> prepended(const Shape& first) const;
+  Result<PartialShape> prepended(const Shape& first, const char* argument = "first") const;
 
   std::string to_string() const;  ///< "[2,?]", "<unknown>".
 

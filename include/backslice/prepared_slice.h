@@ -22,8 +22,8 @@ namespace backslice {
 /// A slice of one dtype and layout, ready to run.
 class BACKSLICE_EXPORT PreparedSlice {
  public:
-  /// For contiguous tensors. `item_size` is for DType::Bytes only.
-  static Result<PreparedSlice> make(const Selection& selection, DType dtype, std::int64_t item_size = 0);
+  /// For contiguous tensors. `item_size` is needed for DType::Bytes only.
+  static Result<PreparedSlice> make(const Selection& selection, DType dtype, std::int64_t item_size = kItemSizeOfDType);
 
   /// For tensors of these layouts: `x` of selection.shape(), `y` of selection.result_shape().
   static Result<PreparedSlice> make(const Selection& selection, DType dtype, const Layout& x, const Layout& y);

@@ -13,9 +13,9 @@ BACKSLICE_EXPORT Result<VariantArray> ragged_tensor_to_variant(const RaggedTenso
 
 /// The dtype of values, with the size of an item where that does not follow from it.
 struct ValuesType {
-  ValuesType(DType type, std::int64_t bytes = 0) : dtype(type), item_size(bytes) {}
+  ValuesType(DType type, std::int64_t bytes = kItemSizeOfDType) : dtype(type), item_size(bytes) {}
   DType dtype;
-  std::int64_t item_size;  ///< For DType::Bytes only.
+  std::int64_t item_size;  ///< Needed for DType::Bytes only.
 };
 
 /// The types that the elements must have.

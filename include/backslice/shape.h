@@ -59,7 +59,7 @@ class BACKSLICE_EXPORT Shape {
   Shape() {}  ///< Of rank 0: a scalar.
 
   /// `argument` names the list in the error message.
-  static Result<Shape> make(Ints dims, const char* argument = "shape");
+  static Result<Shape> make(Ints shape, const char* argument = "shape");
 
   /// The same from a list of other integers, such as std::vector<int> or std::vector<std::size_t>. A number that does
   /// not fit int64 is InvalidArgument.

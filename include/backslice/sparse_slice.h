@@ -67,6 +67,13 @@ inline Status sparse_slice_grad_into(const ConstView& backprop_val_grad, const C
                                 Write::Overwrite, context);
 }
 
+inline Status sparse_slice_grad_into(const ConstView& backprop_val_grad, const CooIndices& input_indices,
+                                     Ints input_start, const CooIndices& output_indices, const View& out, Write write,
+                                     const Context& context = {}) {
+  return sparse_slice_grad_into(backprop_val_grad, input_indices, input_start, output_indices, out, MatchOrder::InOrder,
+                                write, context);
+}
+
 /// The same from the size of the slice: `grad` has one row per entry in the window, in the order of the entries.
 BACKSLICE_EXPORT Result<Tensor> sparse_slice_grad_by_size(const ConstView& grad, const CooIndices& input_indices,
                                                           Ints start, Ints size, const Context& = {});

@@ -25,18 +25,19 @@ namespace backslice {
 /// Shared memory, and how a tensor lies in it.
 class BACKSLICE_EXPORT Tensor {
  public:
-  /// A contiguous tensor; strings are always empty. `item_size` is for DType::Bytes only. A Shape is not checked again.
-  static Result<Tensor> make(DType dtype, Ints shape, std::int64_t item_size = 0,
+  /// A contiguous tensor; strings are always empty. `item_size` is needed for DType::Bytes only. A Shape is not checked
+  /// again.
+  static Result<Tensor> make(DType dtype, Ints shape, std::int64_t item_size = kItemSizeOfDType,
                              Contents contents = Contents::Uninitialised, Allocator& allocator = pool_allocator());
   template <std::same_as<Shape> Checked>
-  static Result<Tensor> make(DType dtype, const Checked& shape, std::int64_t item_size = 0,
+  static Result<Tensor> make(DType dtype, const Checked& shape, std::int64_t item_size = kItemSizeOfDType,
                              Contents contents = Contents::Uninitialised, Allocator& allocator = pool_allocator()) {
     return make_of_shape(dtype, shape, item_size, contents, allocator);
   }
 
   /// A contiguous tensor of zeros; of empty strings.
   static Result<Tensor> zeros(DType dtype, Ints shape, Allocator& allocator = pool_allocator()) {
-    return make(dtype, shape, 0, Contents::Zero, allocator);
+    return make(dtype, shape, kItemSizeOfDType, Contents::Zero, allocator);
   }
 
   /// A contiguous tensor with the elements of a vector, an array, a span or braces, which must be exactly those of

@@ -61,7 +61,8 @@ struct State;
 /// A handle to an array of tensors.
 class BACKSLICE_EXPORT TensorArray {
  public:
-  /// `contiguous` needs a full element_shape and a fixed size.
+  /// `contiguous` needs a full element_shape and a fixed size. An array has at most 2^31 - 1 elements, as TensorFlow's
+  /// indices are int32.
   static Result<TensorArray> make(std::int64_t size, DType dtype, const TensorArrayOptions& = {}, const Context& = {});
   template <int = 0>  // here and below: so that `{}` is the argument with a default, not the Context
   static Result<TensorArray> make(std::int64_t size, DType dtype, const Context& context) {

@@ -14,15 +14,15 @@ namespace backslice {
 
 /// The properties of an array, except its size and dtype.
 struct TensorArrayOptions {
-  PartialShape element_shape = {};        ///< Of every element; enforced where it is known.
-  bool dynamic_size = false;              ///< Writing past the end makes the array longer.
-  bool clear_after_read = true;           ///< Reading an element releases it.
-  bool identical_element_shapes = false;  ///< The first write fixes element_shape.
-  bool contiguous = false;                ///< One block, made at once: writes copy into it, stack() is free.
-  std::string name = {};                  ///< For messages.
-  std::int64_t item_size = 0;             ///< For DType::Bytes only.
-  Device device = {};                     ///< Of all elements, and of the zeros in place of missing ones.
-  bool any_device = false;                ///< The first element that is written decides the device instead.
+  PartialShape element_shape = {};            ///< Of every element; enforced where it is known.
+  bool dynamic_size = false;                  ///< Writing past the end makes the array longer.
+  bool clear_after_read = true;               ///< Reading an element releases it.
+  bool identical_element_shapes = false;      ///< The first write fixes element_shape.
+  bool contiguous = false;                    ///< One block, made at once: writes copy into it, stack() is free.
+  std::string name = {};                      ///< For messages.
+  std::int64_t item_size = kItemSizeOfDType;  ///< Needed for DType::Bytes only.
+  Device device = {};                         ///< Of all elements, and of the zeros in place of missing ones.
+  bool any_device = false;                    ///< The first element that is written decides the device instead.
 };
 
 /// All that an array holds, as a value: to save it, or to make another array of it. Its gradients are not part of it.

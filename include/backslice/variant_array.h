@@ -71,7 +71,10 @@ class BACKSLICE_EXPORT VariantArray {
     std::vector<std::optional<RaggedTensor>> elements;
   };
 
-  Status check_index(std::int64_t i) const;
+  friend class VariantParts;  // src/ragged/ragged_parts.h
+
+  // Precondition: as many elements.
+  VariantArray reshaped(const Shape& shape) const { return VariantArray(shape, elements_); }
 
   VariantArray(Shape shape, std::variant<RaggedTensor, List> elements)
       : shape_(std::move(shape)), elements_(std::move(elements)) {

@@ -64,7 +64,11 @@ struct BasicView {
     return of(std::span(memory), shape);
   }
   template <class Memory>
-  static Result<BasicView> of(const Memory&& temporary, Ints shape) = delete;
+    requires(!requires(Memory& memory) { BasicView::of(std::span(memory), Ints()); })
+  static Result<BasicView> of(Memory& memory,
+                              Ints shape) = delete;  // contiguous elements with a dtype; not const in View
+  template <class Memory>
+  static Result<BasicView> of(const Memory&& temporary, Ints shape) = delete;  // keep the memory in a variable
 
   /// Of a std::mdspan, with its shape and strides.
   template <detail::StridedSpan Span>
@@ -89,15 +93,22 @@ struct BasicView {
     return with_layout(data, dtype_of<T>, detail::layout_of_elements(dtype_of<T>, shape, strides, sizeof(T)), device);
   }
 
+  template <class T>
+    requires(!ElementType<T>)
+  static Result<BasicView> contiguous(T* data, Ints shape, Device device = {}) = delete;  // T has no DTypeOf<T>
+  template <class T>
+    requires(!ElementType<T>)
+  static Result<BasicView> strided(T* data, Ints shape, Ints strides, Device device = {}) = delete;  // no DTypeOf<T>
+
   /// Of memory without gaps. `item_size` is needed for DType::Bytes only.
-  static Result<BasicView> contiguous(Void* data, DType dtype, Ints shape, std::int64_t item_size = 0,
+  static Result<BasicView> contiguous(Void* data, DType dtype, Ints shape, std::int64_t item_size = kItemSizeOfDType,
                                       Device device = {}) {
     return with_layout(data, dtype, make_contiguous_layout(dtype, shape, item_size), device);
   }
 
   /// Of memory with byte strides of any value, from the first element on.
-  static Result<BasicView> strided(Void* data, DType dtype, Ints shape, Ints byte_strides, std::int64_t item_size = 0,
-                                   Device device = {}) {
+  static Result<BasicView> strided(Void* data, DType dtype, Ints shape, Ints byte_strides,
+                                   std::int64_t item_size = kItemSizeOfDType, Device device = {}) {
     return with_layout(data, dtype, make_strided_layout(dtype, shape, byte_strides, item_size), device);
   }
 
@@ -107,8 +118,8 @@ struct BasicView {
   [[deprecated(
       "these strides are bytes: use strided(data, shape, strides), whose strides are elements, or pass a void*; "
       "removed in 0.5")]]
-  static Result<BasicView> strided(T* data, DType dtype, Ints shape, Ints byte_strides, std::int64_t item_size = 0,
-                                   Device device = {}) {
+  static Result<BasicView> strided(T* data, DType dtype, Ints shape, Ints byte_strides,
+                                   std::int64_t item_size = kItemSizeOfDType, Device device = {}) {
     return strided(static_cast<Void*>(data), dtype, shape, byte_strides, item_size, device);
   }
 
@@ -126,6 +137,10 @@ struct BasicView {
     if (!usable.ok()) return usable;
     return std::span<Qualified<T>>(reinterpret_cast<Qualified<T>*>(data), static_cast<std::size_t>(elements()));
   }
+
+  template <class T>
+    requires(!ElementType<T>)
+  void elements() const = delete;  // T has no DTypeOf<T>
 
   operator BasicView<const std::byte, const void>() const
     requires(!std::is_const_v<Byte>)

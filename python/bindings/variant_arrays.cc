@@ -19,6 +19,7 @@
 #include "bindings/signatures.h"
 #include "core/errors.h"
 #include "ops/checks.h"
+#include "ragged/named.h"
 
 namespace backslice::python {
 namespace {
@@ -300,9 +301,10 @@ nb::object py_from_variant(nb::handle encoded, nb::handle input_ragged_rank, nb:
   CallContext context;
   variants.run_here(context, "encoded");
   context.use_device_memory();
-  Result<RaggedTensor> made =
-      without_gil([&] { return ragged_tensor_from_variant(variants.array(), in, out, types, context); });
-  if (!made.ok()) raise(renamed(renamed(made.status(), "types.values", "Tvalues"), "types.splits", "Tsplits"));
+  Result<RaggedTensor> made = without_gil([&] {
+    return named::ragged_tensor_from_variant(variants.array(), in, out, types, {"Tvalues", "Tsplits"}, context);
+  });
+  if (!made.ok()) raise(made.status());
   RaggedTensor result = *std::move(made);
   variants.keep_for(context);
   check(without_gil([&] { return context.finish(); }));

@@ -55,10 +55,10 @@ bool flag_of(std::int32_t number, const Argument& argument) {
   return number == 1;
 }
 
-void refuse_list(const backslice_ints& list, const Argument& argument) {
-  const bool has_size = list.size >= 0 && list.size <= std::int64_t{1} << 48;
-  refuse((has_size ? invalid_argument(text(argument), " is NULL, but has a size of ", list.size)
-                   : invalid_argument(text(argument), " has a size of ", list.size, ", expected 0 or more"))
+void refuse_sized(std::int64_t size, const Argument& argument) {
+  const bool has_size = size >= 0 && size <= kMostItems;
+  refuse((has_size ? invalid_argument(text(argument), ".data is NULL, but ", text(argument), ".size is ", size)
+                   : invalid_argument(text(argument), ".size is ", size, ", expected 0 to ", kMostItems))
              .at(text(argument)));
 }
 
@@ -77,19 +77,20 @@ PartialShape partial_shape_of(const backslice_ints& list, const char* argument) 
 }
 
 std::string_view text_of(const backslice_string& string, const Argument& argument) {
-  const auto bytes = items(string.data, string.size, argument, argument);
-  return {bytes.data(), bytes.size()};
+  const bool has_size = string.size >= 0 && string.size <= kMostItems;
+  if (!has_size || (string.size > 0 && string.data == nullptr)) refuse_sized(string.size, argument);
+  return {string.data, static_cast<std::size_t>(string.size)};
 }
 
 namespace {
 
 std::vector<std::int64_t> vector_of(const backslice_ints& list, const char* field) {
-  const Ints given = ints_of(list, {"spec", field});
+  const Ints given = ints_of(list, field);
   return {given.begin(), given.end()};
 }
 
 std::optional<std::vector<std::int64_t>> optional_vector_of(const backslice_ints& list, const char* field) {
-  const auto given = optional_ints_of(list, {"spec", field});
+  const auto given = optional_ints_of(list, field);
   return given ? std::optional(std::vector(given->begin(), given->end())) : std::nullopt;
 }
 
@@ -98,9 +99,9 @@ std::optional<std::vector<std::int64_t>> optional_vector_of(const backslice_ints
 TfLists tf_lists_of(const backslice_tf_slice* spec) {
   backslice_tf_slice filled;
   const backslice_tf_slice& given = given_struct(spec, "spec", filled);
-  return {.begin = ints_of(given.begin, {"spec", "begin"}),
-          .end = ints_of(given.end, {"spec", "end"}),
-          .strides = ints_of(given.strides, {"spec", "strides"}),
+  return {.begin = ints_of(given.begin, "begin"),
+          .end = ints_of(given.end, "end"),
+          .strides = ints_of(given.strides, "strides"),
           .begin_mask = given.begin_mask,
           .end_mask = given.end_mask,
           .ellipsis_mask = given.ellipsis_mask,

@@ -48,10 +48,13 @@ inline Device device_from(std::int32_t type, std::int32_t id, const Argument& ar
 }
 void set_device(std::int32_t& type, std::int32_t& id, Device device);
 
+// No list in memory is longer.
+inline constexpr std::int64_t kMostItems = std::int64_t{1} << 48;
+
 // The items of an array. Ends the call for a negative count, one above `most`, or NULL in place of items.
 template <class T>
 std::span<T> items(T* data, std::int64_t count, const Argument& argument, const Argument& count_argument,
-                   std::int64_t most = std::int64_t{1} << 48) {
+                   std::int64_t most = kMostItems) {
   if (count < 0 || count > most) {
     refuse(invalid_argument(text(count_argument), " is ", count, ", expected 0 to ", most).at(text(count_argument)));
   }
@@ -70,14 +73,18 @@ inline DType dtype_from(std::int32_t number, const Argument& argument, const cha
   return static_cast<DType>(number);
 }
 
+// C's 0 says that it is left out.
+inline std::int64_t item_size_from(std::int64_t item_size) { return item_size == 0 ? kItemSizeOfDType : item_size; }
+
 Write write_of(std::int32_t number);
 bool flag_of(std::int32_t number, const Argument& argument);
 
-[[noreturn]] void refuse_list(const backslice_ints& list, const Argument& argument);
+// A list or a text of an impossible size, or without the memory for its size.
+[[noreturn]] void refuse_sized(std::int64_t size, const Argument& argument);
 
 inline Ints ints_of(const backslice_ints& list, const Argument& argument) {
-  const bool exists = list.size >= 0 && list.size <= std::int64_t{1} << 48 && (list.size == 0 || list.data != nullptr);
-  if (!exists) refuse_list(list, argument);
+  const bool exists = list.size >= 0 && list.size <= kMostItems && (list.size == 0 || list.data != nullptr);
+  if (!exists) refuse_sized(list.size, argument);
   return {list.data, static_cast<std::size_t>(list.size)};
 }
 std::optional<Ints> optional_ints_of(const backslice_ints& list, const Argument& argument);

@@ -1,11 +1,8 @@
 #include "capi/boundary.h"
 
-#include <algorithm>
 #include <string_view>
-#include <utility>
 
 #include "backslice/c/base.h"
-#include "core/errors.h"
 
 namespace backslice::capi {
 namespace {
@@ -33,24 +30,9 @@ void keep(std::string_view text, char (&into)[size]) {
   into[kept] = '\0';
 }
 
-// The names of C++ that arguments of no function of C have, and those that they have there.
-constexpr std::pair<std::string_view, std::string_view> kNames[] = {{"nested_row_splits", "row_splits"},
-                                                                    {"nested_row_lengths", "row_lengths"},
-                                                                    {"out.splits", "out_splits"},
-                                                                    {"out.values", "out_values"}};
+}  // namespace
 
-bool has_other_names(const Status& error) noexcept {
-  return std::any_of(std::begin(kNames), std::end(kNames), [&](const auto& names) {
-    return error.argument() == names.first || error.message().find(names.first) != std::string::npos;
-  });
-}
-
-Status with_names_of_c(Status error) {
-  for (const auto& [name, in_c] : kNames) error = renamed(std::move(error), name, in_c);
-  return error;
-}
-
-std::int32_t keep(const Status& status) noexcept {
+std::int32_t remember(const Status& status) noexcept {
   keep(status.message(), last_error.message);
   keep(status.argument(), last_error.argument);
   last_error.about_dtype = status.is_about_dtype();
@@ -62,14 +44,6 @@ std::int32_t keep(const Status& status) noexcept {
   last_error.span_begin = static_cast<std::int64_t>(span.begin);
   last_error.span_end = static_cast<std::int64_t>(span.end);
   return static_cast<std::int32_t>(status.code());
-}
-
-}  // namespace
-
-std::int32_t remember(const Status& error) noexcept {
-  if (!has_other_names(error)) return keep(error);
-  const Status named = without_throwing([&] { return with_names_of_c(error); });
-  return keep(named.code() == error.code() ? named : error);  // where there was no memory for other names
 }
 
 }  // namespace backslice::capi

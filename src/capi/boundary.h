@@ -16,8 +16,7 @@ namespace backslice::capi {
 using throwing::refuse;
 using throwing::unwrap;
 
-// Keeps the error for this thread, with C's names for its arguments, and returns its code. Needs no memory, but for
-// other names.
+// Keeps the error for this thread and returns its code. Needs no memory.
 std::int32_t remember(const Status& status) noexcept;
 
 // Runs `body`, which returns a Status or throws.

@@ -13,7 +13,8 @@ int32_t backslice_buffer_make(int64_t bytes, int32_t zeroed, const backslice_con
     if (bytes < 0) return invalid_argument("bytes is ", bytes, ", expected at least 0").at("bytes");
     const Contents contents = flag_of(zeroed, "zeroed") ? Contents::Zero : Contents::Uninitialised;
     const CallContext call(context);
-    return give(out, unwrap(Call(call, call.device()).allocator.allocate(bytes, contents)));
+    const Call made(call, call.device());
+    return give(out, unwrap(calling("the allocator", [&] { return made.allocator.allocate(bytes, contents); })));
   });
 }
 

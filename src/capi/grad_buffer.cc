@@ -13,7 +13,8 @@ int32_t backslice_grad_buffer_make(backslice_ints shape, int32_t dtype, int64_t 
   return guarded([&] {
     not_null(out, "out");
     const CallContext call(context);
-    return give(out, unwrap(GradBuffer::make(dtype_from(dtype, "dtype"), ints_of(shape, "shape"), item_size, call)));
+    return give(out, unwrap(GradBuffer::make(dtype_from(dtype, "dtype"), ints_of(shape, "shape"),
+                                             item_size_from(item_size), call)));
   });
 }
 

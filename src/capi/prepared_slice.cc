@@ -11,7 +11,8 @@ int32_t backslice_prepared_slice_make(const backslice_selection* selection, int3
                                       backslice_prepared_slice** out) {
   return guarded([&] {
     not_null(out, "out");
-    return give(out, unwrap(PreparedSlice::make(get(selection, "selection"), dtype_from(dtype, "dtype"), item_size)));
+    return give(out, unwrap(PreparedSlice::make(get(selection, "selection"), dtype_from(dtype, "dtype"),
+                                                item_size_from(item_size))));
   });
 }
 

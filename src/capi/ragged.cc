@@ -31,15 +31,15 @@ Status set_size(StructOut<backslice_ragged_size>& out, const RaggedSize& from) {
 
 namespace {
 
-using Make = Result<RaggedTensor> (*)(const Tensor&, const std::vector<Tensor>&, const Context&);
+using Make = decltype(named::make_ragged);
 
-// From values that the caller shares and lists, by either of RaggedTensor's functions.
-Status make_ragged(Make make, const backslice_view* values, const std::vector<View>& lists, Release release, void* user,
-                   const backslice_context* context, backslice_ragged** out) {
+// From values that the caller shares and lists, which are `argument`, by either function.
+Status make_ragged(Make& make, const backslice_view* values, const std::vector<View>& lists, const char* argument,
+                   Release release, void* user, const backslice_context* context, backslice_ragged** out) {
   not_null(out, "out");
   const CallContext call(context);
   SharedMemory memory(view_of(values, "values"), release, user);
-  return memory.keep_if_ok(give(out, unwrap(make(memory.tensor(), borrowed(lists), call))));
+  return memory.keep_if_ok(give(out, unwrap(make(memory.tensor(), borrowed(lists), argument, call))));
 }
 
 }  // namespace
@@ -48,8 +48,8 @@ int32_t backslice_ragged_make(const backslice_view* values, const backslice_view
                               void (*release)(void* user), void* user, const backslice_context* context,
                               backslice_ragged** out) {
   return guarded([&] {
-    return make_ragged(RaggedTensor::make, values, views_of(row_splits, count, "row_splits"), release, user, context,
-                       out);
+    return make_ragged(named::make_ragged, values, views_of(row_splits, count, "row_splits"), "row_splits", release,
+                       user, context, out);
   });
 }
 
@@ -57,8 +57,8 @@ int32_t backslice_ragged_from_row_lengths(const backslice_view* values, const ba
                                           int32_t count, void (*release)(void* user), void* user,
                                           const backslice_context* context, backslice_ragged** out) {
   return guarded([&] {
-    return make_ragged(RaggedTensor::from_row_lengths, values, views_of(row_lengths, count, "row_lengths"), release,
-                       user, context, out);
+    return make_ragged(named::ragged_from_row_lengths, values, views_of(row_lengths, count, "row_lengths"),
+                       "row_lengths", release, user, context, out);
   });
 }
 
@@ -113,7 +113,8 @@ int32_t backslice_ragged_slice_into(const backslice_ragged* rt, const backslice_
                                     const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return ragged_slice_into(get(rows, "rows"), get(rt, "rt"), ragged_view_of(out_splits, count, out_values), call);
+    return named::ragged_slice_into(get(rows, "rows"), get(rt, "rt"), ragged_view_of(out_splits, count, out_values),
+                                    kOutputNames, call);
   });
 }
 

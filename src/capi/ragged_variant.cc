@@ -4,7 +4,7 @@
 #include "capi/context.h"
 #include "capi/handles.h"
 #include "capi/ragged_arguments.h"
-#include "ragged/pieces_gradient.h"
+#include "ragged/named.h"
 
 using namespace backslice;
 using namespace backslice::capi;
@@ -15,7 +15,8 @@ FromVariantTypes types_of(const backslice_variant_types* types) {
   FromVariantTypes made;
   if (types == nullptr) return made;
   const backslice_variant_types given = given_struct(types, "types");
-  if (given.values != -1) made.values = ValuesType(dtype_from(given.values, {"types", "values"}), given.item_size);
+  if (given.values != -1)
+    made.values = ValuesType(dtype_from(given.values, {"types", "values"}), item_size_from(given.item_size));
   if (given.splits != -1) made.splits = dtype_from(given.splits, {"types", "splits"});
   return made;
 }
@@ -73,11 +74,6 @@ VariantArray pieces_of(const backslice_view* pieces, const uint8_t* missing, std
   return unwrap(VariantArray::make(std::move(elements), {count}));
 }
 
-// An error of ragged_tensor_to_variant_gradient_into, whose array is here a list of pieces.
-Status about_pieces(Status error) {
-  return error.ok() ? error : renamed(std::move(error), "encoded_ragged_grad", "pieces");
-}
-
 }  // namespace
 
 int32_t backslice_variant_array_make(const backslice_ragged* const* elements, int64_t count, backslice_ints shape,
@@ -131,7 +127,8 @@ int32_t backslice_variant_array_element_into(const backslice_variant_array* arra
                                              const backslice_view* out_values, const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return get(array, "array").element_into(i, ragged_view_of(out_splits, count, out_values), call);
+    return named::element_into(get(array, "array"), i, ragged_view_of(out_splits, count, out_values), kOutputNames,
+                               call);
   });
 }
 
@@ -172,8 +169,9 @@ int32_t backslice_ragged_tensor_from_variant_into(const backslice_variant_array*
                                                   const backslice_context* context) {
   return guarded([&] {
     const CallContext call(context);
-    return ragged_tensor_from_variant_into(get(encoded, "encoded"), input_ragged_rank, output_ragged_rank,
-                                           ragged_view_of(out_splits, count, out_values), types_of(types), call);
+    return named::ragged_tensor_from_variant_into(get(encoded, "encoded"), input_ragged_rank, output_ragged_rank,
+                                                  ragged_view_of(out_splits, count, out_values), kOutputNames,
+                                                  types_of(types), call);
   });
 }
 
@@ -208,8 +206,10 @@ int32_t backslice_ragged_pieces_gradient_into(const backslice_view* pieces, cons
     const std::vector<Tensor> splits = borrowed(views_of(row_splits, count, "row_splits"));
     const Ints shape = ints_of(dense_values_shape, "dense_values_shape");
     const View result = view_of(out, "out");
-    return about_pieces(plain ? ragged_pieces_gradient_into(*plain, splits, shape, result, write_of(write), call)
-                              : ragged_tensor_to_variant_gradient_into(pieces_of(pieces, missing, piece_count, call),
-                                                                       splits, shape, result, write_of(write), call));
+    if (plain) {
+      return named::ragged_pieces_gradient_into(*plain, "pieces", splits, shape, result, write_of(write), call);
+    }
+    return named::ragged_tensor_to_variant_gradient_into(pieces_of(pieces, missing, piece_count, call), "pieces",
+                                                         splits, shape, result, write_of(write), call);
   });
 }

@@ -1,11 +1,5 @@
-#include "backslice/slice.h"
-
-#include <optional>
-#include <string>
-#include <utility>
-
 #include "backslice/c/slice.h"
-#include "backslice/multi_slice.h"
+
 #include "capi/context.h"
 #include "capi/handles.h"
 #include "ops/slices.h"
@@ -20,33 +14,8 @@ Result<Selection> tf_selection_of(Ints shape, const backslice_tf_slice* spec) {
   return selection_from_tf(shape, tf_lists_of(spec));
 }
 
-// The selection or the dy that a message of C++ names slices[i].selection or slices[i].dy, by its name in C: nothing
-// where it names none.
-std::optional<std::pair<std::string, std::string>> next_name(const std::string& message) {
-  constexpr std::pair<std::string_view, std::string_view> kLists[] = {{".dy", "dys"}, {".selection", "selections"}};
-  const std::size_t begin = message.find("slices["), bracket = message.find(']', begin);
-  if (begin == std::string::npos || bracket == std::string::npos) return std::nullopt;
-  const std::string slice = message.substr(begin, bracket + 1 - begin);
-  for (const auto& [field, list] : kLists) {
-    if (message.compare(bracket + 1, field.size(), field) != 0) continue;
-    return std::pair(join(slice, field), join(list, slice.substr(slice.find('['))));
-  }
-  return std::nullopt;
-}
-
-// An error about slices, of which C gives the selections and the gradients in two lists. What it is about comes first.
-Status in_two_lists(Status error) {
-  if (error.ok()) return error;
-  const bool is_about_slices = error.argument() == "slices";
-  std::string list = "selections";
-  for (bool is_first = true; const auto name = next_name(error.message()); is_first = false) {
-    if (is_first) list = name->second.substr(0, name->second.find('['));
-    error = renamed(std::move(error), name->first, name->second);
-  }
-  if (!is_about_slices) return error;
-  const auto position = error.position();
-  return std::move(error).at(list, position);
-}
+// C gives selections and gradients in two lists.
+constexpr unguarded::SliceNames kTwoLists{.slices = "selections", .selection = {"selections", ""}, .dy = {"dys", ""}};
 
 std::vector<SliceGradient> slices_of(const backslice_selection* const* selections, const backslice_view* dys,
                                      int64_t count) {
@@ -96,7 +65,7 @@ int32_t backslice_strided_slice_into(const backslice_view* input, const backslic
     const View into = view_of(out, "out");
     const auto selection = tf_selection_of(from.shape(), spec);
     if (!selection.ok()) return selection.status();
-    return unguarded::slice_into(*selection, from, into, call);
+    return unguarded::slice_into(*selection, from, into, call, "input");
   });
 }
 
@@ -143,8 +112,8 @@ int32_t backslice_multi_slice_grad_into(backslice_ints shape, const backslice_se
   return guarded([&] {
     const CallContext call(context);
     const auto slices = slices_of(selections, dys, count);
-    return in_two_lists(
-        multi_slice_grad_into(ints_of(shape, "shape"), slices, view_of(out, "out"), write_of(write), call));
+    return unguarded::multi_slice_grad_into(ints_of(shape, "shape"), slices, view_of(out, "out"), write_of(write), call,
+                                            kTwoLists);
   });
 }
 
@@ -154,6 +123,6 @@ int32_t backslice_multi_slice_write_into(backslice_ints shape, const backslice_s
   return guarded([&] {
     const CallContext call(context);
     const auto slices = slices_of(selections, dys, count);
-    return in_two_lists(multi_slice_write_into(ints_of(shape, "shape"), slices, view_of(out, "out"), call));
+    return unguarded::multi_slice_write_into(ints_of(shape, "shape"), slices, view_of(out, "out"), call, kTwoLists);
   });
 }

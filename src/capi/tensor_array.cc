@@ -15,15 +15,15 @@ namespace {
 TensorArrayOptions options_of(const backslice_tensor_array_options* options, Device device) {
   if (options == nullptr) return {.device = device};
   const backslice_tensor_array_options given = given_struct(options, "options");
-  return {.element_shape = partial_shape_of(given.element_shape, "options.element_shape"),
-          .dynamic_size = flag_of(given.dynamic_size, {"options", "dynamic_size"}),
-          .clear_after_read = flag_of(given.clear_after_read, {"options", "clear_after_read"}),
-          .identical_element_shapes = flag_of(given.identical_element_shapes, {"options", "identical_element_shapes"}),
-          .contiguous = flag_of(given.contiguous, {"options", "contiguous"}),
-          .name = std::string(text_of(given.name, {"options", "name"})),
-          .item_size = given.item_size,
+  return {.element_shape = partial_shape_of(given.element_shape, "element_shape"),
+          .dynamic_size = flag_of(given.dynamic_size, "dynamic_size"),
+          .clear_after_read = flag_of(given.clear_after_read, "clear_after_read"),
+          .identical_element_shapes = flag_of(given.identical_element_shapes, "identical_element_shapes"),
+          .contiguous = flag_of(given.contiguous, "contiguous"),
+          .name = std::string(text_of(given.name, "name")),
+          .item_size = item_size_from(given.item_size),
           .device = device,
-          .any_device = flag_of(given.any_device, {"options", "any_device"})};
+          .any_device = flag_of(given.any_device, "any_device")};
 }
 
 // Returns one property of an array.

@@ -58,10 +58,10 @@ Made made_of(const backslice_view* view, const Argument& argument, Data data = D
   if (is_plain(given, dtype) && shape.elements() <= kMany) {
     detail::make_contiguous(made.layout, item_size(dtype));
   } else {
-    const Result<Layout> layout =
-        given.strides == nullptr
-            ? make_contiguous_layout(dtype, extents, given.item_size)
-            : make_strided_layout(dtype, extents, {given.strides, extents.size()}, given.item_size);
+    const std::int64_t size = item_size_from(given.item_size);
+    const Result<Layout> layout = given.strides == nullptr
+                                      ? make_contiguous_layout(dtype, extents, size)
+                                      : make_strided_layout(dtype, extents, {given.strides, extents.size()}, size);
     if (!layout.ok()) refuse_layout(layout.status(), argument);
     made.layout = *layout;
   }

@@ -11,32 +11,41 @@ namespace {
 // Short enough for a std::string to need no memory.
 Status out_of_memory() noexcept { return Status(StatusCode::ResourceExhausted, "out of memory"); }
 
-Status describe_current_exception() {
+std::string of(const std::exception& thrown) { return std::string(": ") + thrown.what(); }
+
+// `callback` threw it, unless that is null.
+Status describe_current_exception(const char* callback) {
+  const auto thrown = [&](StatusCode code, const std::string& own, const std::string& text) {
+    return Status(code, callback == nullptr ? own + text : callback + (" threw an exception" + text));
+  };
   try {
     throw;
   } catch (const StatusException& ended) {
     return ended.status();
-  } catch (const std::bad_alloc&) {
-    return out_of_memory();
-  } catch (const std::length_error&) {  // a std::vector or std::string longer than there can be
-    return out_of_memory();
+  } catch (const std::bad_alloc& refused) {
+    return callback == nullptr ? out_of_memory() : thrown(StatusCode::ResourceExhausted, "", of(refused));
+  } catch (const std::length_error& refused) {  // a std::vector or std::string longer than there can be
+    return callback == nullptr ? out_of_memory() : thrown(StatusCode::ResourceExhausted, "", of(refused));
   } catch (const std::system_error& refused) {
-    return Status(StatusCode::ResourceExhausted, std::string("the system refused a resource: ") + refused.what());
+    return thrown(StatusCode::ResourceExhausted, "the system refused a resource", of(refused));
   } catch (const std::exception& other) {
-    return Status(StatusCode::Internal, std::string("unexpected exception: ") + other.what());
+    return thrown(StatusCode::Internal, "unexpected exception", of(other));
   } catch (...) {
-    return Status(StatusCode::Internal, "unexpected exception of an unknown type");
+    return thrown(StatusCode::Internal, "unexpected exception", " of an unknown type");
+  }
+}
+
+Status described(const char* callback) noexcept {
+  try {
+    return describe_current_exception(callback);
+  } catch (...) {  // no memory even for the message
+    return out_of_memory();
   }
 }
 
 }  // namespace
 
-Status status_of_current_exception() noexcept {
-  try {
-    return describe_current_exception();
-  } catch (...) {  // no memory even for the message
-    return out_of_memory();
-  }
-}
+Status status_of_current_exception() noexcept { return described(nullptr); }
+Status status_of_current_exception_in(const char* callback) noexcept { return described(callback); }
 
 }  // namespace backslice

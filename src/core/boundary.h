@@ -46,6 +46,21 @@ inline void be_ready_to_throw() noexcept { (void)std::uncaught_exceptions(); }
 // Precondition: called while an exception is handled. Needs no memory where there is none.
 Status status_of_current_exception() noexcept;
 
+// The same of a callback of the user's, which the message names: "the allocator threw an exception: ...".
+Status status_of_current_exception_in(const char* callback) noexcept;
+
+// Calls a callback of the user's. What it throws becomes a StatusException that names it; a StatusException stays.
+template <class Callback>
+auto calling(const char* name, const Callback& callback) -> decltype(callback()) {
+  try {
+    return callback();
+  } catch (const StatusException&) {
+    throw;
+  } catch (...) {
+    throw StatusException(status_of_current_exception_in(name));
+  }
+}
+
 // Runs `body`, which returns a Status or a Result, and turns whatever it throws into one.
 template <class Body>
 auto without_throwing(Body&& body) noexcept -> decltype(body()) {

@@ -75,7 +75,10 @@ constexpr auto kAll = [] {
   return all;
 }();
 
-const Info& info(DType dtype) { return kTable[static_cast<std::size_t>(dtype)]; }
+const Info& info(DType dtype) {
+  static constexpr Info kUnknown{DType::Bytes, "unknown", 0, false};
+  return is_element_type(dtype) ? kTable[static_cast<std::size_t>(dtype)] : kUnknown;
+}
 
 }  // namespace
 
@@ -91,10 +94,12 @@ std::optional<DType> dtype_from_name(std::string_view name) {
 
 std::span<const DType> all_dtypes() { return kAll; }
 
+bool is_element_type(DType dtype) { return static_cast<std::size_t>(dtype) < kCount; }
+
 std::int64_t item_size(DType dtype) { return info(dtype).item_size; }
 
 bool can_add(DType dtype) { return info(dtype).can_add; }
 
-bool has_zero(DType dtype) { return dtype != DType::Float8E8M0FNU; }
+bool has_zero(DType dtype) { return dtype != DType::Float8E8M0FNU && is_element_type(dtype); }
 
 }  // namespace backslice

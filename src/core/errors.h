@@ -71,10 +71,6 @@ inline Status blamed(Status error, std::string_view argument, std::optional<std:
   return std::move(error).at(argument, position);
 }
 
-// The same error for callers who know an argument by another name: in the message, as a whole word, and as argument().
-// Exported for the Python bindings.
-BACKSLICE_EXPORT Status renamed(Status error, std::string_view from, std::string_view to);
-
 }  // namespace backslice
 
 // Returns the error from the enclosing function, if there is one.

@@ -98,7 +98,7 @@ std::array<ItemOperations, kDTypes> make_table() {
 
 const ItemOperations& operations_of(DType dtype) {
   static const auto table = make_table();
-  return table[static_cast<std::size_t>(dtype)];
+  return table[static_cast<std::size_t>(is_element_type(dtype) ? dtype : DType::Bytes)];
 }
 
 }  // namespace backslice

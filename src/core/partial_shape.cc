@@ -53,13 +53,13 @@ PartialShape PartialShape::merged_with(const PartialShape& other) const {
   return merged;
 }
 
-Result<PartialShape> PartialShape::prepended(const Shape& first) const {
+Result<PartialShape> PartialShape::prepended(const Shape& first, const char* argument) const {
   return without_throwing([&]() -> Result<PartialShape> {
     if (!dims_) return *this;
     if (first.rank() + dims_->size() > kMaxRank) {
-      return invalid_argument("first ", Ints(first), " and the shape ", to_string(), " after it have ",
+      return invalid_argument(argument, " ", Ints(first), " and the shape ", to_string(), " after it have ",
                               first.rank() + dims_->size(), " axes; at most ", kMaxRank, " are supported")
-          .at("first");
+          .at(argument);
     }
     PartialShape shape;
     shape.dims_.emplace(Ints(first));

@@ -1,11 +1,9 @@
 #include "backslice/status.h"
 
-#include <cctype>
 #include <charconv>
 #include <ostream>
 
 #include "backslice/ints.h"
-#include "core/errors.h"
 
 namespace backslice {
 
@@ -43,34 +41,6 @@ Status Status::at(std::string_view argument, std::optional<std::int64_t> positio
   }
   place_ = std::make_shared<const Place>(Place{std::string(argument), position, span});
   return std::move(*this);
-}
-
-namespace {
-
-bool is_of_a_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
-std::string with_word_replaced(std::string text, std::string_view from, std::string_view to) {
-  for (std::size_t at = text.find(from); at != text.npos; at = text.find(from, at)) {
-    const std::size_t end = at + from.size();
-    if ((at > 0 && is_of_a_word(text[at - 1])) || (end < text.size() && is_of_a_word(text[end]))) {
-      at = end;
-    } else {
-      text.replace(at, from.size(), to);
-      at += to.size();
-    }
-  }
-  return text;
-}
-
-}  // namespace
-
-Status renamed(Status error, std::string_view from, std::string_view to) {
-  if (error.message().find(from) == std::string::npos && error.argument() != from) return error;
-  Status other(error.code(), with_word_replaced(error.message(), from, to));
-  if (error.is_about_dtype()) other = std::move(other).about_dtype();
-  if (error.output_written()) other = std::move(other).with_output_written();
-  if (error.argument().empty() && !error.position() && !error.span()) return other;
-  return std::move(other).at(error.argument() == from ? to : error.argument(), error.position(), error.span());
 }
 
 std::string to_string(Ints list) {

@@ -4,23 +4,11 @@
 
 #include "core/checked_math.h"
 #include "core/device.h"
+#include "core/element_type.h"
 #include "core/errors.h"
 
 namespace backslice {
 namespace {
-
-Result<std::int64_t> resolve_item_size(DType dtype, std::int64_t item_size) {
-  const std::int64_t own = backslice::item_size(dtype);
-  if (dtype == DType::Bytes) {
-    if (item_size < 0) return invalid_argument("item_size ", item_size, " must be >= 0").at("item_size");
-    return item_size;
-  }
-  if (item_size != 0 && item_size != own) {
-    return invalid_argument("item_size ", item_size, " does not fit ", name(dtype), ", which takes ", own)
-        .at("item_size");
-  }
-  return own;
-}
 
 // The bytes between the first byte of the lowest element and the last byte of the highest.
 std::optional<std::int64_t> span_in_bytes(const Shape& shape, Ints strides, std::int64_t item_size) {
@@ -75,7 +63,7 @@ Result<std::int64_t> size_in_bytes(const Shape& shape, std::int64_t item_size) {
     const auto bytes = checked_multiply(shape.elements(), item_size);
     if (!bytes) {
       return resource_exhausted("a tensor of shape ", shape, " and ", item_size,
-                                " bytes per element is too large to allocate");
+                                " bytes per element has more than 2**63 - 1 bytes");
     }
     return *bytes;
   });
@@ -83,7 +71,7 @@ Result<std::int64_t> size_in_bytes(const Shape& shape, std::int64_t item_size) {
 
 Result<Layout> make_contiguous_layout(DType dtype, Ints shape, std::int64_t item_size) {
   return without_throwing([&]() -> Result<Layout> {
-    const auto resolved = resolve_item_size(dtype, item_size);
+    const auto resolved = resolved_item_size(dtype, item_size);
     if (!resolved.ok()) return resolved.status();
     const auto checked = Shape::make(shape);
     if (!checked.ok()) return checked.status();
@@ -93,7 +81,7 @@ Result<Layout> make_contiguous_layout(DType dtype, Ints shape, std::int64_t item
 
 Result<Layout> detail::contiguous_layout_of(DType dtype, const Shape& shape, std::int64_t item_size) {
   return without_throwing([&]() -> Result<Layout> {
-    const auto resolved = resolve_item_size(dtype, item_size);
+    const auto resolved = resolved_item_size(dtype, item_size);
     if (!resolved.ok()) return resolved.status();
     const auto bytes = size_in_bytes(shape, *resolved);
     if (!bytes.ok()) return bytes.status();
@@ -103,7 +91,7 @@ Result<Layout> detail::contiguous_layout_of(DType dtype, const Shape& shape, std
 
 Result<Layout> make_strided_layout(DType dtype, Ints shape, Ints byte_strides, std::int64_t item_size) {
   return without_throwing([&]() -> Result<Layout> {
-    const auto resolved = resolve_item_size(dtype, item_size);
+    const auto resolved = resolved_item_size(dtype, item_size);
     if (!resolved.ok()) return resolved.status();
     const auto checked = Shape::make(shape);
     if (!checked.ok()) return checked.status();
@@ -117,7 +105,7 @@ Result<Layout> make_strided_layout(DType dtype, Ints shape, Ints byte_strides, s
 
 Result<Layout> detail::layout_of_elements(DType dtype, Ints shape, Ints strides, std::size_t item_size) {
   return without_throwing([&]() -> Result<Layout> {
-    const auto size = resolve_item_size(dtype, static_cast<std::int64_t>(item_size));
+    const auto size = resolved_item_size(dtype, static_cast<std::int64_t>(item_size));
     if (!size.ok()) return size.status();
     const auto checked = Shape::make(shape);
     if (!checked.ok()) return checked.status();
@@ -152,6 +140,7 @@ Status detail::check_elements(const void* data, DType dtype, const Layout& layou
                               std::size_t item_size, std::size_t alignment) {
   return without_throwing([&]() -> Status {
     BACKSLICE_RETURN_IF_ERROR(check_on_cpu(device, "the memory"));
+    BACKSLICE_RETURN_IF_ERROR(check_element_type(dtype, "dtype"));
     if (wanted != dtype) {
       return dtype_error("elements<T>() was called with a T of dtype ", name(wanted), ", but the elements are ",
                          name(dtype));
@@ -182,7 +171,7 @@ bool is_contiguous(const Layout& layout) {
 }
 
 bool is_valid(const Layout& layout, DType dtype) {
-  if (layout.strides.size() != layout.shape.rank()) return false;
+  if (layout.strides.size() != layout.shape.rank() || !is_element_type(dtype)) return false;
   if (dtype == DType::Bytes ? layout.item_size < 0 : layout.item_size != item_size(dtype)) return false;
   return span_in_bytes(layout.shape, layout.strides, layout.item_size).has_value();
 }

@@ -54,7 +54,8 @@ void TaskRunner::run_many(std::int64_t count, const std::function<void(std::int6
 void TaskRunner::throw_if_cancelled() const {
   if (cancelled_ == nullptr) return;
   check_no_lock_is_held();
-  if ((*cancelled_)()) throw StatusException(Status(StatusCode::Cancelled, "the context ended the operation"));
+  if (calling("context.cancelled", *cancelled_))
+    throw StatusException(Status(StatusCode::Cancelled, "the context ended the operation"));
 }
 
 }  // namespace backslice

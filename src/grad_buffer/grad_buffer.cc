@@ -5,6 +5,7 @@
 
 #include "core/caches.h"
 #include "core/device.h"
+#include "core/element_type.h"
 #include "core/errors.h"
 #include "core/items.h"
 #include "core/overlap.h"
@@ -136,6 +137,7 @@ Result<GradBuffer> GradBuffer::make(DType dtype, Ints dims, std::int64_t item_si
   return without_throwing([&]() -> Result<GradBuffer> {
     const auto shape = Shape::make(dims);
     if (!shape.ok()) return shape.status();
+    BACKSLICE_RETURN_IF_ERROR(check_element_type(dtype, "dtype"));
     if (!has_zero(dtype)) return dtype_error(name(dtype), " has no zero to fill a gradient with").at("dtype");
     const Device device = context.allocator == nullptr ? Device() : context.allocator->device();
     const Call call(context, device);  // whatever is looked up once is looked up here, where it may fail

@@ -57,7 +57,8 @@ Result<Tensor> Tensor::make_of_shape(DType dtype, const Shape& shape, std::int64
     const bool objects = !are_bytes(dtype);
     if (objects) BACKSLICE_RETURN_IF_ERROR(check_on_cpu(allocator.device(), "allocator"));
     check_no_lock_is_held();
-    auto buffer = allocator.allocate(bytes, objects ? Contents::Uninitialised : contents);
+    auto buffer = calling("the allocator",
+                          [&] { return allocator.allocate(bytes, objects ? Contents::Uninitialised : contents); });
     if (!buffer.ok()) return buffer.status();
     BACKSLICE_RETURN_IF_ERROR(check_memory(*buffer, bytes, allocator.device()));
     View view{buffer->data(), dtype, *layout, buffer->device()};

@@ -2,6 +2,8 @@
 #include "backslice/allocator.h"
 
 #include <cstdlib>
+#include <new>
+#include <stdexcept>
 
 #include "testing.h"
 
@@ -13,13 +15,14 @@ using namespace testing;
 // Counts, fills with a pattern so that nobody relies on zeros, and fails or misbehaves when told to.
 class TestAllocator final : public Allocator {
  public:
-  enum class Mood { Well, Refuses, Throws, GivesNothing, GivesCrooked };
+  enum class Mood { Well, Refuses, Throws, ThrowsBoom, GivesNothing, GivesCrooked };
 
   Result<Buffer> allocate(std::int64_t bytes, Contents contents) override {
     ++calls;
     asked_for_zeros |= contents == Contents::Zero;
     if (mood == Mood::Refuses) return Status(StatusCode::ResourceExhausted, "the arena is full");
     if (mood == Mood::Throws) throw std::bad_alloc();
+    if (mood == Mood::ThrowsBoom) throw std::runtime_error("boom");
     if (mood == Mood::GivesNothing) return Buffer();
     const auto room = static_cast<std::size_t>((bytes + 2 * kAlignment) / kAlignment * kAlignment);
     auto* data = static_cast<std::byte*>(std::aligned_alloc(kAlignment, room));
@@ -106,6 +109,19 @@ TEST(Allocator, MayRefuse) {
       EXPECT_TRUE(is_error(operation.run({.allocator = &allocator}), StatusCode::ResourceExhausted)) << operation.name;
       EXPECT_EQ(allocator.living, 0) << operation.name;
     }
+  }
+}
+
+TEST(Allocator, IsNamedInTheErrorOfWhatItThrows) {
+  for (const Operation& operation : operations()) {
+    TestAllocator allocator;
+    allocator.mood = TestAllocator::Mood::ThrowsBoom;
+    EXPECT_TRUE(is_error(operation.run({.allocator = &allocator}), StatusCode::Internal,
+                         "the allocator threw an exception: boom"))
+        << operation.name;
+    allocator.mood = TestAllocator::Mood::Throws;
+    EXPECT_TRUE(is_error(operation.run({.allocator = &allocator}), StatusCode::ResourceExhausted, "the allocator"))
+        << operation.name;
   }
 }
 

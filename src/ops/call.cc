@@ -28,9 +28,16 @@ void throw_if_wrong() {
   is_right.store(true, std::memory_order_release);
 }
 
+Executor& checked(Executor& executor) {
+  const int threads = calling("context.executor->concurrency", [&] { return executor.concurrency(); });
+  if (threads >= 1) return executor;
+  throw StatusException(
+      invalid_argument("context.executor->concurrency() is ", threads, ", expected 1 or more").at("context.executor"));
+}
+
 Executor& executor_of(const Context& context) {
   throw_if_wrong<check_target_variable>();
-  if (context.executor != nullptr) return *context.executor;
+  if (context.executor != nullptr) return checked(*context.executor);
   throw_if_wrong<settle_num_threads>();
   return default_executor();
 }

@@ -32,6 +32,9 @@ void expect_asks(const std::vector<Cancellable>& operations) {
     EXPECT_LE(asked, 4 * kRows + 8) << operation.name << " asks more often than it does anything";
     const Status first = run_until(operation, 1, again);
     EXPECT_TRUE(is_error(first, StatusCode::Cancelled, "the context ended the operation")) << operation.name;
+    const CancelledTest throws = []() -> bool { throw std::runtime_error("boom"); };
+    const Status thrown = operation.run({.executor = &serial_executor(), .cancelled = &throws});
+    EXPECT_TRUE(is_error(thrown, StatusCode::Internal, "context.cancelled threw an exception: boom")) << operation.name;
     const Status last = run_until(operation, asked, again);
     EXPECT_TRUE(is_error(last, StatusCode::Cancelled, "the context ended the operation")) << operation.name;
   }

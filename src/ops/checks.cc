@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "core/device.h"
+#include "core/element_type.h"
 #include "core/errors.h"
 #include "core/items.h"
 #include "core/overlap.h"
@@ -24,6 +25,7 @@ bool is_aligned(const AnyView& view, std::int64_t alignment) {
 
 template <class AnyView>
 Status check_readable(const AnyView& view, const char* argument, RunsOn runs_on, cuda::KnownPages* known = nullptr) {
+  BACKSLICE_RETURN_IF_ERROR(check_element_type(view.dtype, argument, ".dtype"));
   if (runs_on == RunsOn::Cpu || !are_bytes(view.dtype)) BACKSLICE_RETURN_IF_ERROR(check_on_cpu(view.device, argument));
   if (!is_valid(view.layout, view.dtype)) {
     return invalid_argument(argument, " has an inconsistent layout: shape ", Ints(view.shape()), ", byte strides ",
@@ -86,6 +88,7 @@ Status check_apart(const View& out, const char* argument, const ConstView& other
 
 Status check_output(const View& out, const char* argument, const Shape& expected, DType dtype, std::int64_t item_size,
                     const char* owner, RunsOn runs_on) {
+  BACKSLICE_RETURN_IF_ERROR(check_element_type(out.dtype, argument, ".dtype"));
   if (out.dtype != dtype) {
     return dtype_error(argument, " has dtype ", name(out.dtype), ", expected ", name(dtype), ", that of ", owner)
         .at(argument);
@@ -118,13 +121,7 @@ Status check_gradient_dtype(DType dtype, const char* argument, const Selection& 
 
 Status check_can_accumulate(DType dtype, const char* argument) {
   if (can_add(dtype)) return Status();
-  return dtype_error("accumulate: elements of dtype ", name(dtype), " cannot be added").at(argument);
-}
-
-Status named_as(Status error, const ConstView& x, const char* argument) {
-  if (error.argument() != "x") return error;
-  Status named = without_throwing([&] { return check_input(x, argument, RunsOn::AnyDevice); });
-  return named.ok() ? error : named;
+  return dtype_error(argument, ": elements of dtype ", name(dtype), " cannot be added").at(argument);
 }
 
 }  // namespace backslice

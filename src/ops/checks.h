@@ -44,7 +44,4 @@ Status check_gradient_dtype(DType dtype, const char* argument, const Selection& 
 // Whether a gradient of that dtype can be added to an output.
 Status check_can_accumulate(DType dtype, const char* argument);
 
-// An error of an operation on `x`, for callers who know that input as `argument`. A boundary.
-Status named_as(Status error, const ConstView& x, const char* argument);
-
 }  // namespace backslice

@@ -1,6 +1,9 @@
 // Contexts: a std::stop_token ends an operation, and no argument with a default must be given before the Context.
 #include "backslice/context.h"
 
+#include <functional>
+#include <stdexcept>
+
 #include "testing.h"
 
 namespace backslice {
@@ -18,6 +21,37 @@ class Elsewhere final : public Allocator {
 };
 
 bool refused_by_context(const Status& status) { return is_error(status, kInvalid, "the context's allocator"); }
+
+// Says that it has no thread, or throws instead.
+class NoThreads final : public Executor {
+ public:
+  explicit NoThreads(int threads) : threads_(threads) {}
+  int concurrency() const override {
+    if (threads_ > 0) throw std::runtime_error("boom");
+    return threads_;
+  }
+  void run(std::int64_t, const std::function<void(std::int64_t)>&) override { ADD_FAILURE() << "it was asked to run"; }
+
+ private:
+  int threads_;
+};
+
+TEST(Context, RefusesExecutorsWithoutThreads) {
+  const auto data = counting<float>(12);
+  std::vector<float> memory(12, -1.0f);
+  const Selection s = at({3, 4}, "1:, ::2");
+  const auto refused = [&](int threads, StatusCode code, const std::string& message) {
+    NoThreads executor(threads);
+    const Context context{.executor = &executor};
+    EXPECT_TRUE(is_error(slice(s, view_of(data, {3, 4}), context), code, message));
+    EXPECT_TRUE(is_error(slice_grad_into(s, view_of(data, {2, 2}), view_of(memory, {3, 4}), context), code, message));
+    EXPECT_TRUE(is_error(GradBuffer::make(DType::Float32, {3, 4}, context), code, message));
+  };
+  refused(0, kInvalid, "context.executor->concurrency() is 0, expected 1 or more");
+  refused(-3, kInvalid, "context.executor->concurrency() is -3");
+  refused(1, StatusCode::Internal, "context.executor->concurrency threw an exception: boom");
+  EXPECT_EQ(memory, std::vector<float>(12, -1.0f));
+}
 
 TEST(Context, FollowsTheArgumentsThatHaveNoDefault) {
   Elsewhere elsewhere;
@@ -41,6 +75,7 @@ TEST(Context, FollowsTheArgumentsThatHaveNoDefault) {
   const CooIndices list = CooIndices::from_matrix(view_of(rows, {4, 1})).value();
   EXPECT_TRUE(refused_by_context(sparse_slice_grad(four, list, {0}, list, {.allocator = &elsewhere}).status()));
   EXPECT_TRUE(refused_by_context(sparse_slice_grad_into(four, list, {0}, list, values, {.allocator = &elsewhere})));
+  EXPECT_TRUE(refused_by_context(sparse_slice_grad_into(four, list, {0}, list, values, Write::IntoZeros, context)));
   EXPECT_TRUE(refused_by_context(sparse_slice_grad_by_size_into(four, list, {0}, {4}, values, context)));
 
   const RaggedTensor rt = RaggedTensor::make(tensor_of(data, {12}), {tensor_of<std::int64_t>({0, 12}, {2})}).value();

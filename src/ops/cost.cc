@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/device.h"
+#include "core/element_type.h"
 #include "core/errors.h"
 #include "core/items.h"
 #include "kernels/slice/device_plan.h"
@@ -48,9 +49,10 @@ Status describe_kernels(const Selection& selection, const Layout& dy, DType dtyp
 
 Result<GradientCost> slice_grad_cost(const Selection& selection, DType dtype, std::int64_t item_size, Device device) {
   return without_throwing([&]() -> Result<GradientCost> {
+    const auto size = resolved_item_size(dtype, item_size);
+    if (!size.ok()) return size.status();
+    item_size = *size;
     BACKSLICE_RETURN_IF_ERROR(check_gradient_dtype(dtype, "dtype", selection, Write::Overwrite));
-    if (dtype != DType::Bytes) item_size = backslice::item_size(dtype);
-    if (item_size < 0) return invalid_argument("item_size is ", item_size, ", expected at least 0").at("item_size");
     const auto read = size_in_bytes(selection.result_shape(), item_size);
     const auto result = size_in_bytes(selection.shape(), item_size);
     if (!read.ok()) return read.status();

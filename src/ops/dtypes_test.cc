@@ -8,6 +8,123 @@ using namespace testing;
 
 class EveryDType : public ::testing::TestWithParam<DType> {};
 
+// Numbers that a file or another library may hold where a DType is expected.
+class NoDType : public ::testing::TestWithParam<int> {
+ protected:
+  DType dtype() const { return static_cast<DType>(GetParam()); }
+
+  // Views that nobody checked when they were made.
+  ConstView input(const std::vector<std::byte>& memory, Ints shape) const {
+    return {memory.data(), dtype(), contiguous_layout(*Shape::make(shape), 4)};
+  }
+  View output(std::vector<std::byte>& memory, Ints shape) const {
+    return {memory.data(), dtype(), contiguous_layout(*Shape::make(shape), 4)};
+  }
+};
+INSTANTIATE_TEST_SUITE_P(, NoDType, ::testing::Values(40, 99, 128, 255));
+
+TEST_P(NoDType, IsKnownAsUnknown) {
+  EXPECT_FALSE(is_element_type(dtype()));
+  EXPECT_EQ(name(dtype()), "unknown");
+  EXPECT_EQ(item_size(dtype()), 0);
+  EXPECT_FALSE(can_add(dtype()));
+  EXPECT_FALSE(has_zero(dtype()));
+}
+
+TEST_P(NoDType, IsRefusedWhereSomethingIsMade) {
+  float memory[6] = {};
+  const Selection all = at({6}, ":");
+  const std::string what = " is " + std::to_string(GetParam()) + ", which is not an element type";
+  const VariantArray nothing = VariantArray::make({}, {0}).value();
+  const Status refused[] = {
+      Tensor::make(dtype(), {6}).status(),
+      Tensor::zeros(dtype(), {6}).status(),
+      View::contiguous(static_cast<void*>(memory), dtype(), {6}).status(),
+      View::contiguous(static_cast<void*>(memory), dtype(), {6}, 4).status(),
+      View::strided(static_cast<void*>(memory), dtype(), {6}, {4}).status(),
+      make_contiguous_layout(dtype(), {6}).status(),
+      make_strided_layout(dtype(), {6}, {4}, 4).status(),
+      TensorArray::make(2, dtype()).status(),
+      TensorArray::make(2, dtype(), {.element_shape = *Shape::make({6}), .contiguous = true}).status(),
+      GradBuffer::make(dtype(), {6}).status(),
+      PreparedSlice::make(all, dtype()).status(),
+      PreparedSlice::make(all, dtype(), contiguous_layout(all.shape(), 4), contiguous_layout(all.shape(), 4)).status(),
+      slice_grad_cost(all, dtype()).status(),
+      ragged_tensor_from_variant(nothing, 0, 1, {.values = dtype()}).status(),
+      ragged_tensor_to_variant_gradient(nothing, {tensor_of<std::int64_t>({0}, {1})}, {0}, ValuesType(dtype()))
+          .status(),
+  };
+  for (const Status& status : refused) {
+    EXPECT_TRUE(is_error(status, kInvalid, what)) << status;
+    EXPECT_TRUE(status.is_about_dtype()) << status;
+    EXPECT_FALSE(status.argument().empty()) << status;
+  }
+}
+
+TEST_P(NoDType, IsRefusedInViewsThatWereMadeByHand) {
+  std::vector<std::byte> given(24), filled(24);
+  const Selection all = at({6}, ":");
+  const ConstView in = input(given, {6});
+  const View out = output(filled, {6});
+  const Tensor tensor = Tensor::of(Buffer::wrap(nullptr, filled.data()), out);
+  const Tensor matrix = tensor_of<std::int64_t>({0, 1, 2, 3, 4, 5}, {6, 1});
+  const CooIndices indices = CooIndices::from_matrix(matrix).value();
+  const Tensor floats = tensor_of(counting<float>(6), {6});
+  TensorArray array = TensorArray::make(1, DType::Float32).value();
+  GradBuffer buffer = GradBuffer::make(DType::Float32, {6}).value();
+  const SliceGradient slices[] = {{all, in}};
+  const Status refused[] = {
+      slice(all, in).status(),
+      slice_into(all, floats, out),
+      slice_into(all, in, out),
+      slice_grad(all, in).status(),
+      slice_grad_into(all, in, out),
+      slice_grad_into(all, in, out, Write::Accumulate),
+      onnx_slice(in, {{0}, {6}}).status(),
+      onnx_slice_grad(in, {6}, {{0}, {6}}).status(),
+      multi_slice_grad({6}, slices).status(),
+      multi_slice_grad_into({6}, slices, out),
+      multi_slice_write({6}, slices).status(),
+      sparse_slice(indices, in, {6}, {0}, {6}).status(),
+      sparse_slice_grad(in, indices, {0}, indices).status(),
+      sparse_slice_grad_into(floats, indices, {0}, indices, out),
+      CooIndices::from_matrix(input(given, {6, 1})).status(),
+      RaggedTensor::make(tensor, {}).status(),
+      RaggedTensor::make(floats, {tensor}).status(),
+      array.write(0, tensor),
+      buffer.write(all, in),
+      buffer.add(all, in),
+      in.elements<float>().status(),
+  };
+  for (const Status& status : refused) {
+    EXPECT_TRUE(is_error(status, kInvalid)) << status;
+    EXPECT_TRUE(status.is_about_dtype()) << status;
+  }
+}
+
+TEST(Bytes, NeedAnItemSize) {
+  std::byte memory[6];
+  const Selection all = at({6}, ":");
+  const VariantArray nothing = VariantArray::make({}, {0}).value();
+  const Status refused[] = {
+      Tensor::make(DType::Bytes, {6}).status(),
+      Tensor::zeros(DType::Bytes, {6}).status(),
+      View::contiguous(static_cast<void*>(memory), DType::Bytes, {6}).status(),
+      View::strided(static_cast<void*>(memory), DType::Bytes, {6}, {1}).status(),
+      make_contiguous_layout(DType::Bytes, {6}).status(),
+      TensorArray::make(2, DType::Bytes).status(),
+      GradBuffer::make(DType::Bytes, {6}).status(),
+      GradBuffer::make(DType::Bytes, {6}, Context()).status(),
+      PreparedSlice::make(all, DType::Bytes).status(),
+      slice_grad_cost(all, DType::Bytes).status(),
+      ragged_tensor_from_variant(nothing, 0, 1, {.values = DType::Bytes}).status(),
+  };
+  for (const Status& status : refused) EXPECT_TRUE(is_error(status, kInvalid, "item_size is missing")) << status;
+  EXPECT_TRUE(Tensor::make(DType::Bytes, {6}, 3).ok());
+  EXPECT_TRUE(Tensor::make(DType::Bytes, {6}, 0).ok());  // items of no bytes, for who asks for them
+  EXPECT_TRUE(is_error(Tensor::make(DType::Bytes, {6}, -2), kInvalid, "item_size -2 must be >= 0"));
+}
+
 std::int64_t size_of(DType dtype) { return dtype == DType::Bytes ? 5 : item_size(dtype); }
 
 TEST_P(EveryDType, MovesForwardAndBack) {
@@ -49,7 +166,8 @@ TEST_P(EveryDType, AddsOrSaysThatItCannot) {
   const Status status = slice_grad_into(at({4}, "1:3"), dy.view(), out.view(), Write::Accumulate);
   EXPECT_EQ(status.ok(), can_add(GetParam())) << status.to_string();
   if (!status.ok()) {
-    EXPECT_TRUE(is_error(status, kInvalid, "accumulate", std::string(name(GetParam())), "cannot be added"));
+    EXPECT_TRUE(
+        is_error(status, kInvalid, "dy: elements of dtype " + std::string(name(GetParam())), "cannot be added"));
     EXPECT_TRUE(status.is_about_dtype());
   }
 }

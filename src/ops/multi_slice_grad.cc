@@ -13,45 +13,53 @@
 #include "kernels/tiles/kernel.h"
 #include "ops/checks.h"
 #include "ops/move.h"
+#include "ops/slices.h"
 
 namespace backslice {
 namespace {
 
+using unguarded::SliceNames;
+
 // "slices[3].dy", for every slice: on the stack.
 class SliceName {
  public:
-  SliceName(std::size_t i, std::string_view what) {
-    char* end = std::copy_n("slices[", 7, text_.data());
+  SliceName(const SliceNames::Part& part, std::size_t i) {
+    char* end = copied(part.list, text_.data());
+    *end++ = '[';
     end = std::to_chars(end, end + 20, i).ptr;
-    end = std::copy_n("].", 2, end);
-    *std::copy(what.begin(), what.end(), end) = '\0';
+    *end++ = ']';
+    *copied(part.field, end) = '\0';
   }
   const char* c_str() const { return text_.data(); }
 
  private:
-  std::array<char, 48> text_;
+  static char* copied(std::string_view text, char* to) { return std::copy(text.begin(), text.end(), to); }
+
+  std::array<char, 48> text_;  // names are short
 };
 
-Status check_slices(const Shape& shape, std::span<const SliceGradient> slices, const TaskRunner& runner) {
+Status check_slices(const Shape& shape, std::span<const SliceGradient> slices, const TaskRunner& runner,
+                    const SliceNames& names) {
   cuda::KnownPages known;
   for (std::size_t i = 0; i < slices.size(); ++i) {
     runner.throw_if_cancelled_at(static_cast<std::int64_t>(i));
     const auto& [selection, dy] = slices[i];
-    const SliceName argument(i, "dy");
+    const SliceName argument(names.dy, i);
     if (selection.shape() != shape) {
-      return invalid_argument(SliceName(i, "selection").c_str(), " is for shape ", Ints(selection.shape()),
+      return invalid_argument(SliceName(names.selection, i).c_str(), " is for shape ", Ints(selection.shape()),
                               ", not for shape ", Ints(shape))
-          .at("slices", static_cast<std::int64_t>(i));
+          .at(names.selection.list, static_cast<std::int64_t>(i));
     }
     if (dy.device != slices[0].dy.device) {
-      return check_same_device(dy.device, argument.c_str(), slices[0].dy.device, "slices[0].dy");
+      return check_same_device(dy.device, argument.c_str(), slices[0].dy.device, SliceName(names.dy, 0).c_str());
     }
     BACKSLICE_RETURN_IF_ERROR(check_input(dy, argument.c_str(), known));
     BACKSLICE_RETURN_IF_ERROR(
         check_shape(dy.shape(), argument.c_str(), selection.result_shape(), "the shape of the slice"));
     const ConstView& first = slices[0].dy;
     if (dy.dtype != first.dtype || dy.layout.item_size != first.layout.item_size) {
-      return dtype_error(argument.c_str(), " has dtype ", name(dy.dtype), ", but slices[0].dy has ", name(first.dtype))
+      return dtype_error(argument.c_str(), " has dtype ", name(dy.dtype), ", but ", SliceName(names.dy, 0).c_str(),
+                         " has ", name(first.dtype))
           .at(argument.c_str());
     }
   }
@@ -60,15 +68,15 @@ Status check_slices(const Shape& shape, std::span<const SliceGradient> slices, c
 
 // Precondition: check_slices() found the slices right, and so alike.
 Status check_outputs(const Shape& shape, std::span<const SliceGradient> slices, const View& out,
-                     const TaskRunner& runner) {
+                     const TaskRunner& runner, const SliceNames& names) {
   if (slices.empty()) {  // an output like any other, with no input to compare it with
     const Layout nothing = contiguous_layout(*Shape::make({0}), out.layout.item_size);
-    return check_output(out, shape, ConstView{nullptr, out.dtype, nothing, out.device}, "slices");
+    return check_output(out, shape, ConstView{nullptr, out.dtype, nothing, out.device}, names.slices);
   }
-  BACKSLICE_RETURN_IF_ERROR(check_output(out, shape, slices[0].dy, SliceName(0, "dy").c_str()));
+  BACKSLICE_RETURN_IF_ERROR(check_output(out, shape, slices[0].dy, SliceName(names.dy, 0).c_str()));
   for (std::size_t i = 1; i < slices.size(); ++i) {
     runner.throw_if_cancelled_at(static_cast<std::int64_t>(i));
-    BACKSLICE_RETURN_IF_ERROR(check_apart(out, "out", slices[i].dy, SliceName(i, "dy").c_str()));
+    BACKSLICE_RETURN_IF_ERROR(check_apart(out, "out", slices[i].dy, SliceName(names.dy, i).c_str()));
   }
   return Status();
 }
@@ -80,9 +88,10 @@ std::int64_t elements_of(std::span<const SliceGradient> slices) {
 }
 
 // Whether the result can be formed at all: sums need an addition, gaps need a zero.
-Status check_result(const Shape& shape, DType dtype, std::span<const SliceGradient> slices, Overlap overlap) {
+Status check_result(const Shape& shape, DType dtype, std::span<const SliceGradient> slices, Overlap overlap,
+                    const SliceNames& names) {
   if (overlap == Overlap::Added && !can_add(dtype)) {
-    return dtype_error("slices overlap, and elements of dtype ", name(dtype), " cannot be added").at("slices");
+    return dtype_error("slices overlap, and elements of dtype ", name(dtype), " cannot be added").at(names.slices);
   }
   if (has_zero(dtype)) return Status();
   const bool covers = overlap == Overlap::None ? elements_of(slices) == shape.elements()
@@ -90,7 +99,7 @@ Status check_result(const Shape& shape, DType dtype, std::span<const SliceGradie
                                                    return s.selection.covers_input();
                                                  });
   if (covers) return Status();
-  return dtype_error(name(dtype), " has no zero, and the slices do not cover every element").at("slices");
+  return dtype_error(name(dtype), " has no zero, and the slices do not cover every element").at(names.slices);
 }
 
 // Objects are moved one by one: cleared, then assigned.
@@ -108,10 +117,10 @@ struct ManySlices {
 
 // `overlap` is what becomes of elements that two slices have, if there are any.
 Result<ManySlices> prepare(std::span<const SliceGradient> slices, const Layout& out, DType dtype, Overlap overlap,
-                           const TaskRunner& runner) {
+                           const TaskRunner& runner, const SliceNames& names) {
   ManySlices many{common_axes(slices, out, runner), overlap};
   if (are_disjoint(many.common, runner)) many.overlap = Overlap::None;
-  BACKSLICE_RETURN_IF_ERROR(check_result(out.shape, dtype, slices, many.overlap));
+  BACKSLICE_RETURN_IF_ERROR(check_result(out.shape, dtype, slices, many.overlap, names));
   return many;
 }
 
@@ -144,16 +153,17 @@ void add_each(std::span<const SliceGradient> slices, const View& out, const Call
 
 Result<Tensor> make(Ints dims, std::span<const SliceGradient> slices, Overlap overlap, const Context& context) {
   return without_throwing([&]() -> Result<Tensor> {
+    const SliceNames names;
     if (slices.empty()) return invalid_argument("slices is empty; at least one is needed, for the dtype").at("slices");
     const auto shape = Shape::make(dims);
     if (!shape.ok()) return shape.status();
     const Call call(context, slices[0].dy.device);
-    BACKSLICE_RETURN_IF_ERROR(check_slices(*shape, slices, call.tasks));
+    BACKSLICE_RETURN_IF_ERROR(check_slices(*shape, slices, call.tasks, names));
     const DType dtype = slices[0].dy.dtype;
     const std::int64_t item_size = slices[0].dy.layout.item_size;
     if (const auto bytes = size_in_bytes(*shape, item_size); !bytes.ok()) return bytes.status();
     const Layout dx = contiguous_layout(*shape, item_size);
-    const auto many = prepare(slices, dx, dtype, overlap, call.tasks);
+    const auto many = prepare(slices, dx, dtype, overlap, call.tasks, names);
     if (!many.ok()) return many.status();
     const ExecutionPolicy policy = policy_for_new_sum(slices, dx, call.free_zeros(), !many->adds(), dtype);
     const bool fresh = policy.strategy == Strategy::FreshZeros;
@@ -165,28 +175,36 @@ Result<Tensor> make(Ints dims, std::span<const SliceGradient> slices, Overlap ov
 }
 
 Status fill_into(Ints dims, std::span<const SliceGradient> slices, const View& out, Write write, Overlap overlap,
-                 const Context& context) {
-  return without_throwing([&]() -> Status {
-    const auto shape = Shape::make(dims);
-    if (!shape.ok()) return shape.status();
-    BACKSLICE_RETURN_IF_ERROR(check_shape(out.shape(), "out", *shape, "the shape of the result"));
-    const Call call(context, out.device);
-    BACKSLICE_RETURN_IF_ERROR(check_slices(*shape, slices, call.tasks));
-    BACKSLICE_RETURN_IF_ERROR(check_outputs(*shape, slices, out, call.tasks));
-    if (write == Write::Accumulate) {
-      BACKSLICE_RETURN_IF_ERROR(check_can_accumulate(out.dtype, "out"));
-      call.writing([&] { add_each(slices, out, call); });
-      return Status();
-    }
-    const auto many = prepare(slices, out.layout, out.dtype, overlap, call.tasks);
-    if (!many.ok()) return many.status();
-    const ExecutionPolicy policy = policy_for_sum(slices, out.layout, write, !many->adds(), out.dtype);
-    call.writing([&] { run(*many, slices, out, write, policy, call); });
+                 const Context& context, const SliceNames& names) {
+  const auto shape = Shape::make(dims);
+  if (!shape.ok()) return shape.status();
+  BACKSLICE_RETURN_IF_ERROR(check_shape(out.shape(), "out", *shape, "the shape of the result"));
+  const Call call(context, out.device);
+  BACKSLICE_RETURN_IF_ERROR(check_slices(*shape, slices, call.tasks, names));
+  BACKSLICE_RETURN_IF_ERROR(check_outputs(*shape, slices, out, call.tasks, names));
+  if (write == Write::Accumulate) {
+    BACKSLICE_RETURN_IF_ERROR(check_can_accumulate(out.dtype, "out"));
+    call.writing([&] { add_each(slices, out, call); });
     return Status();
-  });
+  }
+  const auto many = prepare(slices, out.layout, out.dtype, overlap, call.tasks, names);
+  if (!many.ok()) return many.status();
+  const ExecutionPolicy policy = policy_for_sum(slices, out.layout, write, !many->adds(), out.dtype);
+  call.writing([&] { run(*many, slices, out, write, policy, call); });
+  return Status();
 }
 
 }  // namespace
+
+Status unguarded::multi_slice_grad_into(Ints shape, std::span<const SliceGradient> slices, const View& out, Write write,
+                                        const Context& context, const SliceNames& names) {
+  return fill_into(shape, slices, out, write, Overlap::Added, context, names);
+}
+
+Status unguarded::multi_slice_write_into(Ints shape, std::span<const SliceGradient> slices, const View& out,
+                                         const Context& context, const SliceNames& names) {
+  return fill_into(shape, slices, out, Write::Overwrite, Overlap::LastWins, context, names);
+}
 
 Result<Tensor> multi_slice_grad(Ints shape, std::span<const SliceGradient> slices, const Context& context) {
   return make(shape, slices, Overlap::Added, context);
@@ -194,7 +212,7 @@ Result<Tensor> multi_slice_grad(Ints shape, std::span<const SliceGradient> slice
 
 Status multi_slice_grad_into(Ints shape, std::span<const SliceGradient> slices, const View& out, Write write,
                              const Context& context) {
-  return fill_into(shape, slices, out, write, Overlap::Added, context);
+  return without_throwing([&] { return unguarded::multi_slice_grad_into(shape, slices, out, write, context, {}); });
 }
 
 Result<Tensor> multi_slice_write(Ints shape, std::span<const SliceGradient> slices, const Context& context) {
@@ -203,7 +221,7 @@ Result<Tensor> multi_slice_write(Ints shape, std::span<const SliceGradient> slic
 
 Status multi_slice_write_into(Ints shape, std::span<const SliceGradient> slices, const View& out,
                               const Context& context) {
-  return fill_into(shape, slices, out, Write::Overwrite, Overlap::LastWins, context);
+  return without_throwing([&] { return unguarded::multi_slice_write_into(shape, slices, out, context, {}); });
 }
 
 Result<std::int64_t> multi_slice_grad_scratch(std::int64_t slices, int rank) {

@@ -11,15 +11,15 @@
 namespace backslice {
 namespace {
 
-Status check_slice(const Selection& selection, const ConstView& x) {
-  BACKSLICE_RETURN_IF_ERROR(check_input(x, "x", RunsOn::AnyDevice));
-  return check_shape(x.shape(), "x", selection.shape(), "the shape the selection is for");
+Status check_slice(const Selection& selection, const ConstView& x, const char* argument) {
+  BACKSLICE_RETURN_IF_ERROR(check_input(x, argument, RunsOn::AnyDevice));
+  return check_shape(x.shape(), argument, selection.shape(), "the shape the selection is for");
 }
 
-Status check_slice_grad(const Selection& selection, const ConstView& dy, Write write) {
-  BACKSLICE_RETURN_IF_ERROR(check_input(dy, "dy", RunsOn::AnyDevice));
-  BACKSLICE_RETURN_IF_ERROR(check_shape(dy.shape(), "dy", selection.result_shape(), "the shape of the slice"));
-  return check_gradient_dtype(dy.dtype, "dy", selection, write);
+Status check_slice_grad(const Selection& selection, const ConstView& dy, Write write, const char* argument) {
+  BACKSLICE_RETURN_IF_ERROR(check_input(dy, argument, RunsOn::AnyDevice));
+  BACKSLICE_RETURN_IF_ERROR(check_shape(dy.shape(), argument, selection.result_shape(), "the shape of the slice"));
+  return check_gradient_dtype(dy.dtype, argument, selection, write);
 }
 
 void run_slice(const Selection& selection, const ConstView& x, const View& out, const Call& call) {
@@ -31,16 +31,17 @@ void run_slice(const Selection& selection, const ConstView& x, const View& out, 
 
 namespace unguarded {
 
-Status slice_into(const Selection& selection, const ConstView& x, const View& out, const Context& context) {
-  BACKSLICE_RETURN_IF_ERROR(check_slice(selection, x));
-  BACKSLICE_RETURN_IF_ERROR(check_output(out, selection.result_shape(), x, "the input"));
+Status slice_into(const Selection& selection, const ConstView& x, const View& out, const Context& context,
+                  const char* argument) {
+  BACKSLICE_RETURN_IF_ERROR(check_slice(selection, x, argument));
+  BACKSLICE_RETURN_IF_ERROR(check_output(out, selection.result_shape(), x, argument));
   const Call call(context, x.device);
   call.writing([&] { run_slice(selection, x, out, call); });
   return Status();
 }
 
-Result<Tensor> slice(const Selection& selection, const ConstView& x, const Context& context) {
-  BACKSLICE_RETURN_IF_ERROR(check_slice(selection, x));
+Result<Tensor> slice(const Selection& selection, const ConstView& x, const Context& context, const char* argument) {
+  BACKSLICE_RETURN_IF_ERROR(check_slice(selection, x, argument));
   const Call call(context, x.device);
   auto out = call.allocate(x.dtype, selection.result_shape(), x.layout.item_size);
   if (out.ok()) run_slice(selection, x, out->view(), call);
@@ -48,9 +49,9 @@ Result<Tensor> slice(const Selection& selection, const ConstView& x, const Conte
 }
 
 Status slice_grad_into(const Selection& selection, const ConstView& dy, const View& out, Write write,
-                       const Context& context) {
-  BACKSLICE_RETURN_IF_ERROR(check_slice_grad(selection, dy, write));
-  BACKSLICE_RETURN_IF_ERROR(check_output(out, selection.shape(), dy, "dy"));
+                       const Context& context, const char* argument) {
+  BACKSLICE_RETURN_IF_ERROR(check_slice_grad(selection, dy, write, argument));
+  BACKSLICE_RETURN_IF_ERROR(check_output(out, selection.shape(), dy, argument));
   if (write_small_gradient(selection, dy, out, write, context)) return Status();
   const Call call(context, dy.device);
   const Schedule schedule = schedule_gradient(selection, out.layout, dy.layout, write, dy.dtype);
@@ -59,8 +60,9 @@ Status slice_grad_into(const Selection& selection, const ConstView& dy, const Vi
   return Status();
 }
 
-Result<Tensor> slice_grad(const Selection& selection, const ConstView& dy, const Context& context) {
-  BACKSLICE_RETURN_IF_ERROR(check_slice_grad(selection, dy, Write::Overwrite));
+Result<Tensor> slice_grad(const Selection& selection, const ConstView& dy, const Context& context,
+                          const char* argument) {
+  BACKSLICE_RETURN_IF_ERROR(check_slice_grad(selection, dy, Write::Overwrite, argument));
   if (const auto bytes = size_in_bytes(selection.shape(), dy.layout.item_size); !bytes.ok()) return bytes.status();
   const Call call(context, dy.device);
   const Schedule schedule = schedule_new_gradient(selection, dy.layout, call.free_zeros(), dy.dtype);

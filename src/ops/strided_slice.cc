@@ -2,7 +2,6 @@
 #include <utility>
 
 #include "core/boundary.h"
-#include "ops/checks.h"
 #include "ops/slices.h"
 #include "select/tf_lists.h"
 
@@ -12,9 +11,7 @@ Result<Tensor> strided_slice(const ConstView& input, const TfSlice& spec, const 
   return without_throwing([&]() -> Result<Tensor> {
     auto selection = selection_from_tf(input.shape(), lists_of(spec));
     if (!selection.ok()) return std::move(selection).status();
-    auto made = unguarded::slice(*selection, input, context);
-    if (!made.ok()) return named_as(std::move(made).status(), input, "input");
-    return made;
+    return unguarded::slice(*selection, input, context, "input");
   });
 }
 
@@ -22,7 +19,7 @@ Status strided_slice_into(const ConstView& input, const TfSlice& spec, const Vie
   return without_throwing([&] {
     auto selection = selection_from_tf(input.shape(), lists_of(spec));
     if (!selection.ok()) return std::move(selection).status();
-    return named_as(unguarded::slice_into(*selection, input, out, context), input, "input");
+    return unguarded::slice_into(*selection, input, out, context, "input");
   });
 }
 

@@ -1,6 +1,7 @@
 // Decodes arrays of variants to ragged tensors, whose rows are the elements.
 #include "backslice/ragged_variant.h"
 #include "core/errors.h"
+#include "ragged/named.h"
 #include "ragged/stack_source.h"
 #include "ragged/values_type.h"
 
@@ -37,9 +38,9 @@ struct Ranks {
 };
 
 // Returns the requested dtype, or that of the first element with splits.
-Result<DType> splits_dtype_of(const VariantArray& encoded, std::optional<DType> asked) {
+Result<DType> splits_dtype_of(const VariantArray& encoded, std::optional<DType> asked, const char* argument) {
   if (asked && *asked != DType::Int32 && *asked != DType::Int64) {
-    return dtype_error("types.splits is ", name(*asked), ", expected int64 or int32").at("types.splits");
+    return dtype_error(argument, " is ", name(*asked), ", expected int64 or int32").at(argument);
   }
   if (asked) return *asked;
   if (const RaggedTensor* batch = encoded.batch()) return batch->splits_dtype();
@@ -154,15 +155,15 @@ class Decoder {
 // Checks everything, then returns body(source). `otherwise` is the device if there are no values.
 template <class Body>
 auto decode(const VariantArray& encoded, int input_ragged_rank, int output_ragged_rank, const FromVariantTypes& types,
-            const Context& context, Device otherwise, const Body& body)
+            const VariantTypeNames& names, const Context& context, Device otherwise, const Body& body)
     -> decltype(body(std::declval<const RaggedSource&>(), std::declval<const Call&>())) {
   using Returned = decltype(body(std::declval<const RaggedSource&>(), std::declval<const Call&>()));
   return without_throwing([&]() -> Returned {
     const auto ranks = Ranks::make(input_ragged_rank, output_ragged_rank, encoded.shape().rank());
     if (!ranks.ok()) return ranks.status();
-    const auto type = values_type(encoded, types.values, "types.values");
+    const auto type = values_type(encoded, types.values, names.values);
     if (!type.ok()) return type.status();
-    const auto splits_dtype = splits_dtype_of(encoded, types.splits);
+    const auto splits_dtype = splits_dtype_of(encoded, types.splits, names.splits);
     if (!splits_dtype.ok()) return splits_dtype.status();
     const Call call(context, device_of(encoded, otherwise));
     Decoder decoder(encoded, *ranks, *type, *splits_dtype, call);
@@ -174,24 +175,38 @@ auto decode(const VariantArray& encoded, int input_ragged_rank, int output_ragge
 
 }  // namespace
 
+Result<RaggedTensor> named::ragged_tensor_from_variant(const VariantArray& encoded, int input_ragged_rank,
+                                                       int output_ragged_rank, const FromVariantTypes& types,
+                                                       const VariantTypeNames& names, const Context& context) {
+  return decode(encoded, input_ragged_rank, output_ragged_rank, types, names, context, device_of(context),
+                [](const RaggedSource& source, const Call& call) { return make_ragged(source, call); });
+}
+
 Result<RaggedTensor> ragged_tensor_from_variant(const VariantArray& encoded, int input_ragged_rank,
                                                 int output_ragged_rank, const FromVariantTypes& types,
                                                 const Context& context) {
-  return decode(encoded, input_ragged_rank, output_ragged_rank, types, context, device_of(context),
-                [](const RaggedSource& source, const Call& call) { return make_ragged(source, call); });
+  return named::ragged_tensor_from_variant(encoded, input_ragged_rank, output_ragged_rank, types, {}, context);
 }
 
 Result<RaggedSize> ragged_tensor_from_variant_size(const VariantArray& encoded, int input_ragged_rank,
                                                    int output_ragged_rank, const FromVariantTypes& types,
                                                    const Context& context) {
-  return decode(encoded, input_ragged_rank, output_ragged_rank, types, context, device_of(context),
+  return decode(encoded, input_ragged_rank, output_ragged_rank, types, {}, context, device_of(context),
                 [](const RaggedSource& source, const Call&) -> Result<RaggedSize> { return source.size(); });
+}
+
+Status named::ragged_tensor_from_variant_into(const VariantArray& encoded, int input_ragged_rank,
+                                              int output_ragged_rank, const RaggedView& out,
+                                              const RaggedViewNames& names, const FromVariantTypes& types,
+                                              const Context& context) {
+  return decode(encoded, input_ragged_rank, output_ragged_rank, types, {}, context, out.values.device,
+                [&](const RaggedSource& source, const Call& call) { return fill_ragged(source, out, names, call); });
 }
 
 Status ragged_tensor_from_variant_into(const VariantArray& encoded, int input_ragged_rank, int output_ragged_rank,
                                        const RaggedView& out, const FromVariantTypes& types, const Context& context) {
-  return decode(encoded, input_ragged_rank, output_ragged_rank, types, context, out.values.device,
-                [&](const RaggedSource& source, const Call& call) { return fill_ragged(source, out, call); });
+  return named::ragged_tensor_from_variant_into(encoded, input_ragged_rank, output_ragged_rank, out, {}, types,
+                                                context);
 }
 
 }  // namespace backslice

@@ -5,24 +5,36 @@
 
 namespace backslice {
 
+namespace {
+
+Status check_is_encodable(const RaggedTensor& rt, const char* argument) {
+  if (rt.values().shape().rank() > 0) return Status();
+  return invalid_argument(argument, " is a scalar, which has no rows to encode").at(argument);
+}
+
+}  // namespace
+
 Result<VariantArray> ragged_tensor_to_variant(const RaggedTensor& rt, bool batched_input) {
   return without_throwing([&]() -> Result<VariantArray> {
     if (!batched_input) return VariantArray::make({rt}, {});
-    if (rt.values().shape().rank() == 0)
-      return invalid_argument("rt is a scalar, which has no rows to encode").at("rt");
+    BACKSLICE_RETURN_IF_ERROR(check_is_encodable(rt, "rt"));
     return VariantArray::rows_of(rt);
   });
 }
 
 namespace {
 
-// Returns the rows of `decoded` as an array of that shape. Errors name the arguments of the gradient.
+// Returns the rows of `decoded` as an array of that shape.
 Result<VariantArray> in_shape(const RaggedTensor& decoded, Ints encoded_shape) {
-  const auto rows = ragged_tensor_to_variant(decoded, true);
-  if (!rows.ok()) return renamed(rows.status(), "rt", "decoded");
-  auto made = rows->reshape(encoded_shape);
-  if (!made.ok()) return renamed(std::move(made).status(), "shape", "encoded_shape");
-  return made;
+  BACKSLICE_RETURN_IF_ERROR(check_is_encodable(decoded, "decoded"));
+  const auto shape = Shape::make(encoded_shape, "encoded_shape");
+  if (!shape.ok()) return shape.status();
+  if (shape->elements() != decoded.rows()) {
+    return invalid_argument("encoded_shape ", encoded_shape, " has ", counted(shape->elements(), "element", "elements"),
+                            ", but decoded has ", counted(decoded.rows(), "row", "rows"), " to be elements")
+        .at("encoded_shape");
+  }
+  return VariantParts::reshaped(VariantArray::rows_of(decoded), *shape);
 }
 
 }  // namespace
@@ -33,7 +45,7 @@ Result<VariantArray> ragged_tensor_from_variant_gradient(const RaggedTensor& dec
     if (d == 0) return ragged_tensor_to_variant(decoded, false);
     if (d > 1 && decoded.ragged_rank() < d - 1) {
       return invalid_argument("encoded_shape ", encoded_shape, " has ", counted(d, "axis", "axes"),
-                              ", but what was decoded has ragged rank ", decoded.ragged_rank())
+                              ", but decoded has ragged rank ", decoded.ragged_rank())
           .at("encoded_shape");
     }
     if (decoded.ragged_rank() == 0 || d == 1)

@@ -122,7 +122,7 @@ TEST(RaggedInto, RefusesOtherMemoryAndWritesNothing) {
   const auto refusal = [&](const RaggedView& out, const auto&... parts) {
     return is_error(ragged_slice_into(s, rt, out), kInvalid, parts...);
   };
-  EXPECT_TRUE(refusal({{}, good_values}, "out has 0 lists of splits", "ragged rank 1"));
+  EXPECT_TRUE(refusal({{}, good_values}, "out.splits has 0 lists", "ragged rank 1"));
   EXPECT_TRUE(refusal({{view_of(more, {4})}, good_values}, "out.splits[0] was [4] instead of [3]"));
   EXPECT_TRUE(refusal({{view_of(wide, {3})}, good_values}, "out.splits[0] has dtype float64, expected int64 or int32"));
   EXPECT_TRUE(refusal({{good_splits}, view_of(values, {3})}, "out.values was [3] instead of [4]"));

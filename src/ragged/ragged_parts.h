@@ -1,7 +1,8 @@
-// Ragged tensors from parts that are known to fit, without checking or copying them again.
+// Ragged tensors and arrays of variants from parts that are known to fit, without checking or copying them again.
 #pragma once
 
 #include "backslice/ragged_tensor.h"
+#include "backslice/variant_array.h"
 
 namespace backslice {
 
@@ -12,6 +13,12 @@ class RaggedParts {
   static RaggedTensor join(Tensor values, std::vector<Tensor> splits) {
     return RaggedTensor(std::move(values), std::move(splits));
   }
+};
+
+class VariantParts {
+ public:
+  // Precondition: the shape has as many elements.
+  static VariantArray reshaped(const VariantArray& array, const Shape& shape) { return array.reshaped(shape); }
 };
 
 }  // namespace backslice

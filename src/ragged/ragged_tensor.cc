@@ -2,12 +2,15 @@
 
 #include <algorithm>
 
+#include "core/element_type.h"
 #include "core/errors.h"
 #include "core/items.h"
 #include "memory/tensor_rows.h"
 #include "ops/checks.h"
 #include "ops/move.h"
+#include "ragged/named.h"
 #include "ragged/on_cpu.h"
+#include "ragged/ragged_parts.h"
 #include "ragged/row_splits.h"
 #include "ragged/splits_writer.h"
 
@@ -35,8 +38,9 @@ Status check_has_rows(const Tensor& values) {
   return invalid_argument("values must have at least one axis when there are row splits, got a scalar").at("values");
 }
 
-// Checks that memory on a device is there: every existing ragged tensor is valid.
+// Checks the dtype, and that memory on a device is there: every existing ragged tensor is valid.
 Status check_memory(const Tensor& values) {
+  BACKSLICE_RETURN_IF_ERROR(check_element_type(values.dtype(), "values", ".dtype"));
   return values.device().is_cpu() ? Status() : check_input(values.view(), "values", RunsOn::AnyDevice);
 }
 
@@ -47,22 +51,27 @@ Status check_is_no_scalar(const RaggedTensor& rt) {
 
 }  // namespace
 
-Result<RaggedTensor> RaggedTensor::make(const Tensor& given_values, const std::vector<Tensor>& nested_row_splits,
-                                        const Context& context) {
+Result<RaggedTensor> named::make_ragged(const Tensor& given_values, const std::vector<Tensor>& row_splits,
+                                        const char* argument, const Context& context) {
   return without_throwing([&]() -> Result<RaggedTensor> {
     BACKSLICE_RETURN_IF_ERROR(check_memory(given_values));
     const Call call(context, given_values.device());
     std::vector<Tensor> lists;
-    if (!nested_row_splits.empty()) {
+    if (!row_splits.empty()) {
       BACKSLICE_RETURN_IF_ERROR(check_has_rows(given_values));
-      auto splits = check_row_splits(nested_row_splits, "nested_row_splits", given_values.shape()[0], Keep::Yes, call);
+      auto splits = check_row_splits(row_splits, argument, given_values.shape()[0], Keep::Yes, call);
       if (!splits.ok()) return splits.status();
       lists = std::move(splits->lists);
     }
     auto values = without_gaps(given_values, call);
     if (!values.ok()) return values.status();
-    return RaggedTensor(*std::move(values), std::move(lists));
+    return RaggedParts::join(*std::move(values), std::move(lists));
   });
+}
+
+Result<RaggedTensor> RaggedTensor::make(const Tensor& values, const std::vector<Tensor>& nested_row_splits,
+                                        const Context& context) {
+  return named::make_ragged(values, nested_row_splits, "nested_row_splits", context);
 }
 
 Result<RaggedTensor> RaggedTensor::make(const ConstView& values, std::shared_ptr<const void> owner,
@@ -76,19 +85,24 @@ Result<RaggedTensor> RaggedTensor::make(const ConstView& values, std::shared_ptr
   return make(detail::shared_tensor(values, std::move(owner)), *lists, context);
 }
 
-Result<RaggedTensor> RaggedTensor::from_row_lengths(const Tensor& given_values, const std::vector<Tensor>& lengths,
-                                                    const Context& context) {
+Result<RaggedTensor> named::ragged_from_row_lengths(const Tensor& given_values, const std::vector<Tensor>& row_lengths,
+                                                    const char* argument, const Context& context) {
   return without_throwing([&]() -> Result<RaggedTensor> {
-    if (lengths.empty()) return make(given_values, {}, context);
+    if (row_lengths.empty()) return RaggedTensor::make(given_values, {}, context);
     BACKSLICE_RETURN_IF_ERROR(check_memory(given_values));
     const Call call(context, given_values.device());
     BACKSLICE_RETURN_IF_ERROR(check_has_rows(given_values));
-    auto splits = add_up_row_lengths(lengths, given_values.shape()[0], call);
+    auto splits = add_up_row_lengths(row_lengths, argument, given_values.shape()[0], call);
     if (!splits.ok()) return splits.status();
     auto values = without_gaps(given_values, call);
     if (!values.ok()) return values.status();
-    return RaggedTensor(*std::move(values), std::move(splits->lists));
+    return RaggedParts::join(*std::move(values), std::move(splits->lists));
   });
+}
+
+Result<RaggedTensor> RaggedTensor::from_row_lengths(const Tensor& values, const std::vector<Tensor>& lengths,
+                                                    const Context& context) {
+  return named::ragged_from_row_lengths(values, lengths, "nested_row_lengths", context);
 }
 
 bool RaggedTensor::equals(const RaggedTensor& other) const {

@@ -184,7 +184,7 @@ namespace {
 
 // Returns the splits of one list of lengths, reading each length once.
 template <class T>
-Result<Tensor> sums_of(const Tensor& lengths, std::size_t level, const Call& call) {
+Result<Tensor> sums_of(const Tensor& lengths, const ListName& named, const Call& call) {
   const ConstView view = lengths.view();
   const auto length_of_list = splits_of_rows(view.elements());
   if (!length_of_list.ok()) return length_of_list.status();
@@ -197,12 +197,12 @@ Result<Tensor> sums_of(const Tensor& lengths, std::size_t level, const Call& cal
     T length;
     copy_items(view, i, 1, &length);
     if (length < 0) {
-      return invalid_argument("nested_row_lengths[", level, "][", i, "] is ", length, ", must be >= 0")
-          .at("nested_row_lengths", static_cast<std::int64_t>(level));
+      return invalid_argument(named.argument, "[", named.level, "][", i, "] is ", length, ", must be >= 0")
+          .at(named.argument, static_cast<std::int64_t>(named.level));
     }
     if (__builtin_add_overflow(sum, length, &sum)) {
-      return invalid_argument("nested_row_lengths[", level, "] add up to more than ", name(view.dtype), " holds")
-          .at("nested_row_lengths", static_cast<std::int64_t>(level));
+      return invalid_argument(named.argument, "[", named.level, "] add up to more than ", name(view.dtype), " holds")
+          .at(named.argument, static_cast<std::int64_t>(named.level));
     }
     writer.push(sum);
   }
@@ -211,18 +211,19 @@ Result<Tensor> sums_of(const Tensor& lengths, std::size_t level, const Call& cal
 
 }  // namespace
 
-Result<RowSplits> add_up_row_lengths(const std::vector<Tensor>& given, std::int64_t values, const Call& call) {
+Result<RowSplits> add_up_row_lengths(const std::vector<Tensor>& given, const char* argument, std::int64_t values,
+                                     const Call& call) {
   const DType dtype = given[0].dtype();
   std::vector<Tensor> lists;
   for (std::size_t level = 0; level < given.size(); ++level) {
-    BACKSLICE_RETURN_IF_ERROR(check_list(given[level], "nested_row_lengths", level, dtype));
+    BACKSLICE_RETURN_IF_ERROR(check_list(given[level], argument, level, dtype));
     const Tensor lengths = on_cpu(given[level], call.stream);
-    auto list = dtype == DType::Int32 ? sums_of<std::int32_t>(lengths, level, call)
-                                      : sums_of<std::int64_t>(lengths, level, call);
+    auto list = dtype == DType::Int32 ? sums_of<std::int32_t>(lengths, {argument, level}, call)
+                                      : sums_of<std::int64_t>(lengths, {argument, level}, call);
     if (!list.ok()) return list.status();
     lists.push_back(*std::move(list));
   }
-  auto splits = check_row_splits(lists, "nested_row_lengths", values, Keep::No, call);
+  auto splits = check_row_splits(lists, argument, values, Keep::No, call);
   if (splits.ok()) splits->lists = std::move(lists);
   return splits;
 }

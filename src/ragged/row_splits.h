@@ -26,6 +26,7 @@ Result<RowSplits> check_row_splits(const std::vector<Tensor>& given, const char*
                                    std::optional<std::int64_t> values, Keep keep, const Call& call);
 
 // The same for lists of row lengths.
-Result<RowSplits> add_up_row_lengths(const std::vector<Tensor>& given, std::int64_t values, const Call& call);
+Result<RowSplits> add_up_row_lengths(const std::vector<Tensor>& given, const char* argument, std::int64_t values,
+                                     const Call& call);
 
 }  // namespace backslice

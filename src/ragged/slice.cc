@@ -4,6 +4,7 @@
 #include "core/errors.h"
 #include "core/overlap.h"
 #include "memory/tensor_rows.h"
+#include "ragged/named.h"
 #include "ragged/ragged_parts.h"
 #include "ragged/selected_source.h"
 
@@ -43,30 +44,32 @@ Result<RaggedSize> size_of(const Result<RaggedSelection>& selection, const Conte
 }
 
 Status fill_one_slice(const SelectedSource& source, const Tensor& tensor, const RaggedView& out,
-                      const Context& context) {
+                      const RaggedViewNames& names, const Context& context) {
   const ConstView values = tensor.view();
   const auto shares_values = [&](const ConstView& view) { return overlap(view, values); };
-  BACKSLICE_RETURN_IF_ERROR(check_ragged_output(source, out, std::cref(shares_values)));
+  BACKSLICE_RETURN_IF_ERROR(check_ragged_output(source, out, names, std::cref(shares_values)));
   return slice_into(*source.one_slice(), values, out.values, context);
 }
 
-Status fill_slices_of_rows(const SelectedSource& source, const RaggedView& out, const Call& call,
-                           const Context& context) {
+Status fill_slices_of_rows(const SelectedSource& source, const RaggedView& out, const RaggedViewNames& names,
+                           const Call& call, const Context& context) {
   const Joiner joiner = joiner_of(source);
   const auto shares_values = [&](const ConstView& view) { return joiner.shares_memory_with(view); };
-  BACKSLICE_RETURN_IF_ERROR(check_ragged_output(source, out, std::cref(shares_values)));
+  BACKSLICE_RETURN_IF_ERROR(check_ragged_output(source, out, names, std::cref(shares_values)));
   const auto rows = joiner.join(source.rows_shape(), call);
   if (!rows.ok()) return rows.status();
   return slice_into(source.of_rows(), rows->view(), out.values, context);
 }
 
-Status fill(const Result<RaggedSelection>& selection, const RaggedView& out, const Context& context) {
+Status fill(const Result<RaggedSelection>& selection, const RaggedView& out, const RaggedViewNames& names,
+            const Context& context) {
   if (!selection.ok()) return selection.status();
   const Call call(context, selection->tensor().device());
   const SelectedSource source(*selection, call);
-  if (!source.one_slice() && selection->selects_whole_values()) return fill_ragged(source, out, call);
-  BACKSLICE_RETURN_IF_ERROR(source.one_slice() ? fill_one_slice(source, selection->tensor().values(), out, context)
-                                               : fill_slices_of_rows(source, out, call, context));
+  if (!source.one_slice() && selection->selects_whole_values()) return fill_ragged(source, out, names, call);
+  BACKSLICE_RETURN_IF_ERROR(source.one_slice()
+                                ? fill_one_slice(source, selection->tensor().values(), out, names, context)
+                                : fill_slices_of_rows(source, out, names, call, context));
   fill_splits(source, out);
   return Status();
 }
@@ -89,12 +92,17 @@ Result<RaggedSize> ragged_slice_size(const Index& index, const RaggedTensor& rt,
   return without_throwing([&] { return size_of(RaggedSelection::from_index(rt, index), context); });
 }
 
+Status named::ragged_slice_into(const Selection& rows, const RaggedTensor& rt, const RaggedView& out,
+                                const RaggedViewNames& names, const Context& context) {
+  return without_throwing([&] { return fill(RaggedSelection::from_rows(rt, rows), out, names, context); });
+}
+
 Status ragged_slice_into(const Selection& rows, const RaggedTensor& rt, const RaggedView& out, const Context& context) {
-  return without_throwing([&] { return fill(RaggedSelection::from_rows(rt, rows), out, context); });
+  return named::ragged_slice_into(rows, rt, out, {}, context);
 }
 
 Status ragged_slice_into(const Index& index, const RaggedTensor& rt, const RaggedView& out, const Context& context) {
-  return without_throwing([&] { return fill(RaggedSelection::from_index(rt, index), out, context); });
+  return without_throwing([&] { return fill(RaggedSelection::from_index(rt, index), out, {}, context); });
 }
 
 }  // namespace backslice

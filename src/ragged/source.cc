@@ -33,14 +33,17 @@ Status check_splits_list(const RaggedSize& size, const View& list, std::size_t l
   return check_splits_fit(end_of_splits(size, level), dtype);
 }
 
-// Returns whether a list of out is disjoint from out's values and the lists before it.
-Status check_apart(const RaggedView& out, std::size_t level, const std::string& argument) {
+std::string list_name(const RaggedViewNames& names, std::size_t level) { return join(names.splits, "[", level, "]"); }
+
+// Checks that a list of out is disjoint from out's values and the lists before it.
+Status check_apart(const RaggedView& out, std::size_t level, const RaggedViewNames& names) {
+  const std::string argument = list_name(names, level);
   if (overlap(out.splits[level], out.values)) {
-    return invalid_argument(argument, " shares memory with out.values").at(argument);
+    return invalid_argument(argument, " shares memory with ", names.values).at(argument);
   }
   for (std::size_t before = 0; before < level; ++before) {
     if (!overlap(out.splits[level], out.splits[before])) continue;
-    return invalid_argument(argument, " shares memory with out.splits[", before, "]").at(argument);
+    return invalid_argument(argument, " shares memory with ", list_name(names, before)).at(argument);
   }
   return Status();
 }
@@ -85,13 +88,15 @@ bool splits_share_memory(const RaggedTensor& rt, const ConstView& view) {
   return std::any_of(lists.begin(), lists.end(), [&](const Tensor& list) { return overlap(view, list.view()); });
 }
 
-Status check_ragged_output(const RaggedSource& source, const RaggedView& out,
+Status check_ragged_output(const RaggedSource& source, const RaggedView& out, const RaggedViewNames& names,
                            const std::function<bool(const ConstView&)>& shares_values) {
   const RaggedSize& size = source.size();
   if (out.splits.size() != size.splits.size()) {
-    return invalid_argument("out has ", counted(out.splits.size(), "list", "lists"),
-                            " of splits, but the result has ragged rank ", size.splits.size())
-        .at("out");
+    const std::string given = names.count == nullptr
+                                  ? join(names.splits, " has ", counted(out.splits.size(), "list", "lists"))
+                                  : join(names.count, " is ", out.splits.size());
+    return invalid_argument(given, ", but the result has ragged rank ", size.splits.size())
+        .at(names.count == nullptr ? names.splits : names.count);
   }
   const auto check_not_read = [&](const View& view, const std::string& argument) {
     if (shares_values(view)) {
@@ -100,23 +105,23 @@ Status check_ragged_output(const RaggedSource& source, const RaggedView& out,
     if (!source.shares_splits(view)) return Status();
     return invalid_argument(argument, " shares memory with the splits that are read").at(argument);
   };
-  BACKSLICE_RETURN_IF_ERROR(check_same_device(out.values.device, "out.values", size.device, "the values"));
+  BACKSLICE_RETURN_IF_ERROR(check_same_device(out.values.device, names.values, size.device, "the values"));
   BACKSLICE_RETURN_IF_ERROR(
-      check_output(out.values, "out.values", size.values, size.dtype, size.item_size, "the values", RunsOn::AnyDevice));
-  BACKSLICE_RETURN_IF_ERROR(check_not_read(out.values, "out.values"));
+      check_output(out.values, names.values, size.values, size.dtype, size.item_size, "the values", RunsOn::AnyDevice));
+  BACKSLICE_RETURN_IF_ERROR(check_not_read(out.values, names.values));
   for (std::size_t level = 0; level < out.splits.size(); ++level) {
-    const std::string argument = "out.splits[" + std::to_string(level) + "]";
+    const std::string argument = list_name(names, level);
     BACKSLICE_RETURN_IF_ERROR(check_splits_list(size, out.splits[level], level, argument));
     BACKSLICE_RETURN_IF_ERROR(check_not_read(out.splits[level], argument));
-    BACKSLICE_RETURN_IF_ERROR(check_apart(out, level, argument));
+    BACKSLICE_RETURN_IF_ERROR(check_apart(out, level, names));
   }
   return Status();
 }
 
-Status fill_ragged(const RaggedSource& source, const RaggedView& out, const Call& call) {
+Status fill_ragged(const RaggedSource& source, const RaggedView& out, const RaggedViewNames& names, const Call& call) {
   const Joiner values = joiner_of(source);
   const auto shares_values = [&](const ConstView& view) { return values.shares_memory_with(view); };
-  BACKSLICE_RETURN_IF_ERROR(check_ragged_output(source, out, std::cref(shares_values)));
+  BACKSLICE_RETURN_IF_ERROR(check_ragged_output(source, out, names, std::cref(shares_values)));
   // Makes the values first: only they allocate and can fail.
   BACKSLICE_RETURN_IF_ERROR(values.join_into(out.values, Write::Overwrite, call));
   fill_splits(source, out);

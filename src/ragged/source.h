@@ -6,6 +6,7 @@
 
 #include "backslice/ragged_tensor.h"
 #include "ops/joiner.h"
+#include "ragged/named.h"
 #include "ragged/splits_writer.h"
 
 namespace backslice {
@@ -62,10 +63,10 @@ void fill_splits(const RaggedSource& source, const RaggedView& out);
 Result<RaggedTensor> make_ragged(const RaggedSource& source, const Call& call);
 
 // Writes into the caller's memory, after checking it.
-Status fill_ragged(const RaggedSource& source, const RaggedView& out, const Call& call);
+Status fill_ragged(const RaggedSource& source, const RaggedView& out, const RaggedViewNames& names, const Call& call);
 
 // Does only the check. `shares_values` returns whether a view shares memory with the values to be read.
-Status check_ragged_output(const RaggedSource& source, const RaggedView& out,
+Status check_ragged_output(const RaggedSource& source, const RaggedView& out, const RaggedViewNames& names,
                            const std::function<bool(const ConstView&)>& shares_values);
 
 // All of a ragged tensor, which must outlive this.

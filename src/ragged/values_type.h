@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "backslice/ragged_variant.h"
+#include "core/element_type.h"
 #include "core/errors.h"
 
 namespace backslice {
@@ -40,11 +41,11 @@ inline Result<ValuesType> values_type(const VariantArray& encoded, const std::op
     return invalid_argument(argument, " must be given: there is no element to take it from").at(argument);
   }
   if (!asked) return ValuesType{first->dtype, first->item_size};
-  if (asked->dtype != DType::Bytes) return ValuesType{asked->dtype, item_size(asked->dtype)};
-  if (asked->item_size < 0) {
-    return invalid_argument(argument, ": item_size ", asked->item_size, " must be >= 0").at(argument);
-  }
-  return *asked;
+  const bool needs_size = asked->dtype == DType::Bytes;
+  const auto size = resolved_item_size(asked->dtype, needs_size ? asked->item_size : kItemSizeOfDType, argument,
+                                       join(argument, ".item_size").c_str());
+  if (!size.ok()) return size.status().at(argument);
+  return ValuesType{asked->dtype, *size};
 }
 
 }  // namespace backslice

@@ -4,6 +4,14 @@
 #include "ragged/selected_source.h"
 
 namespace backslice {
+namespace {
+
+Status check_index(const VariantArray& array, std::int64_t i) {
+  if (i >= 0 && i < array.size()) return Status();
+  return out_of_range("element ", i, " is out of bounds for ", counted(array.size(), "element", "elements")).at("i");
+}
+
+}  // namespace
 
 Result<VariantArray> VariantArray::make(std::vector<std::optional<RaggedTensor>> elements, Ints dims) {
   return without_throwing([&]() -> Result<VariantArray> {
@@ -47,18 +55,13 @@ Result<VariantArray> VariantArray::reshape(Ints dims) const {
                               ", but the array has ", size())
           .at("shape");
     }
-    return VariantArray(*shape, elements_);
+    return reshaped(*shape);
   });
-}
-
-Status VariantArray::check_index(std::int64_t i) const {
-  if (i >= 0 && i < size()) return Status();
-  return out_of_range("element ", i, " is out of bounds for ", counted(size(), "element", "elements")).at("i");
 }
 
 Result<std::optional<RaggedTensor>> VariantArray::at(std::int64_t i, const Context& context) const {
   return without_throwing([&]() -> Result<std::optional<RaggedTensor>> {
-    BACKSLICE_RETURN_IF_ERROR(check_index(i));
+    BACKSLICE_RETURN_IF_ERROR(check_index(*this, i));
     if (batch() == nullptr) return std::get<List>(elements_).elements[static_cast<std::size_t>(i)];
     auto row = batch()->row(i, context);
     if (!row.ok()) return row.status();
@@ -88,17 +91,23 @@ auto with_element(const VariantArray& array, std::int64_t i, const Call& call, c
 
 Result<RaggedSize> VariantArray::element_size(std::int64_t i, const Context& context) const {
   return without_throwing([&]() -> Result<RaggedSize> {
-    BACKSLICE_RETURN_IF_ERROR(check_index(i));
+    BACKSLICE_RETURN_IF_ERROR(check_index(*this, i));
     const auto size = [](const RaggedSource& source) -> Result<RaggedSize> { return source.size(); };
     return with_element(*this, i, Call(context, device_of(*this, i)), size);
   });
 }
 
 Status VariantArray::element_into(std::int64_t i, const RaggedView& out, const Context& context) const {
+  return named::element_into(*this, i, out, {}, context);
+}
+
+Status named::element_into(const VariantArray& array, std::int64_t i, const RaggedView& out,
+                           const RaggedViewNames& names, const Context& context) {
   return without_throwing([&]() -> Status {
-    BACKSLICE_RETURN_IF_ERROR(check_index(i));
-    const Call call(context, device_of(*this, i));
-    return with_element(*this, i, call, [&](const RaggedSource& source) { return fill_ragged(source, out, call); });
+    BACKSLICE_RETURN_IF_ERROR(check_index(array, i));
+    const Call call(context, device_of(array, i));
+    return with_element(array, i, call,
+                        [&](const RaggedSource& source) { return fill_ragged(source, out, names, call); });
   });
 }
 

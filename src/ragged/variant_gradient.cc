@@ -8,7 +8,7 @@
 #include "core/overlap.h"
 #include "ops/checks.h"
 #include "ops/joiner.h"
-#include "ragged/pieces_gradient.h"
+#include "ragged/named.h"
 #include "ragged/row_splits.h"
 #include "ragged/values_type.h"
 
@@ -18,6 +18,7 @@ namespace {
 // The elements of an array, reduced to their values.
 struct EncodedPieces {
   const VariantArray& encoded;
+  const char* argument;
 
   std::int64_t size() const { return encoded.size(); }
   bool has_missing() const { return encoded.has_missing(); }
@@ -31,6 +32,7 @@ struct EncodedPieces {
 struct BorrowedPieces {
   std::span<const VariantArray::Piece> pieces;
   bool is_any_missing;
+  const char* argument;
 
   std::int64_t size() const { return static_cast<std::int64_t>(pieces.size()); }
   bool has_missing() const { return is_any_missing; }
@@ -124,36 +126,56 @@ Status check_total(std::int64_t pieces, std::int64_t total, const Shape& shape) 
       .at("dense_values_shape");
 }
 
-// The argument that has the pieces.
-constexpr const char* kPieces = "encoded_ragged_grad";
-
-Status check_piece(const VariantArray::Piece& piece, std::int64_t i, const ValuesType& type, Device device) {
+// `argument` has the pieces.
+Status check_piece(const VariantArray::Piece& piece, std::int64_t i, const ValuesType& type, Device device,
+                   const char* argument) {
   if (piece.missing) {
     if (piece.elements == 0 || has_zero(type.dtype)) return Status();
-    return dtype_error(name(type.dtype), " has no zero, and piece ", i, " is missing").at(kPieces, i);
+    return dtype_error(name(type.dtype), " has no zero, and piece ", i, " is missing").at(argument, i);
   }
   if (piece.dtype != type.dtype) {
-    return dtype_error("piece ", i, " has dtype ", name(piece.dtype), ", expected ", name(type.dtype)).at(kPieces, i);
+    return dtype_error("piece ", i, " has dtype ", name(piece.dtype), ", expected ", name(type.dtype)).at(argument, i);
   }
   if (piece.item_size != type.item_size) {
     return dtype_error("piece ", i, " has items of ", piece.item_size, " bytes, expected ", type.item_size)
-        .at(kPieces, i);
+        .at(argument, i);
   }
   if (piece.device == device) return Status();
   return invalid_argument("piece ", i, " is on ", to_string(piece.device), ", expected ", to_string(device))
-      .at(kPieces, i);
+      .at(argument, i);
 }
 
 // The rows of one ragged tensor: checks that hold for all rows are done once.
-Result<Joiner> whole_batch(const VariantArray& encoded, const Shape& shape, const ValuesType& type, Device device) {
+Result<Joiner> whole_batch(const VariantArray& encoded, const Shape& shape, const ValuesType& type, Device device,
+                           const char* argument) {
   const Tensor& values = encoded.batch()->values();
   const ConstView view = values.view();
   BACKSLICE_RETURN_IF_ERROR(check_piece(
-      {view.data, view.elements(), false, view.dtype, view.layout.item_size, view.device}, 0, type, device));
+      {view.data, view.elements(), false, view.dtype, view.layout.item_size, view.device}, 0, type, device, argument));
   BACKSLICE_RETURN_IF_ERROR(check_total(encoded.size(), view.elements(), shape));
   Joiner pieces(type.dtype, type.item_size, 1);
   pieces.push(view.data, view.elements(), [&]() -> const Buffer& { return values.buffer(); });
   return pieces;
+}
+
+// How many elements pieces have so far: all of them, and the missing ones among them, whose sizes are from row_splits.
+struct Taken {
+  std::int64_t all = 0, missing = 0;
+};
+
+// An error about a piece for which the pieces before it leave too little.
+Status does_not_fit(const VariantArray::Piece& piece, std::int64_t i, const Shape& shape, const Taken& before,
+                    const char* argument) {
+  const std::string elements = counted(piece.elements, "element", "elements");
+  const std::string rest =
+      join(", but the pieces before it leave ", shape.elements() - before.all, " of the ",
+           counted(shape.elements(), "element", "elements"), " of dense_values_shape ", Ints(shape));
+  if (piece.missing) {
+    return invalid_argument("row_splits give ", elements, " to piece ", i, ", which is missing", rest).at("row_splits");
+  }
+  if (before.missing == 0) return invalid_argument("piece ", i, " has ", elements, rest).at(argument, i);
+  return invalid_argument("piece ", i, " has ", elements, rest, "; row_splits give ", before.missing,
+                          " of theirs to missing pieces");
 }
 
 // Computes the sizes first: each piece, then their total.
@@ -164,7 +186,7 @@ Result<Joiner> separate_pieces(const Pieces& encoded, const KnownSplits& splits,
   if (!bytes.ok()) return bytes.status();
   const MissingPieces missing(splits, shape);
   Joiner pieces(type.dtype, type.item_size, static_cast<std::size_t>(encoded.size()));
-  std::int64_t total = 0;
+  Taken taken;
   for (std::int64_t i = 0; i < encoded.size(); ++i) {
     call.tasks.throw_if_cancelled_at(i);
     VariantArray::Piece piece = encoded.piece(i);
@@ -174,21 +196,19 @@ Result<Joiner> separate_pieces(const Pieces& encoded, const KnownSplits& splits,
       piece.elements = *elements;
     }
     if (!piece.missing || write != Write::Accumulate)
-      BACKSLICE_RETURN_IF_ERROR(check_piece(piece, i, type, call.device));
-    if (piece.elements > shape.elements() - total) {
-      return invalid_argument("piece ", i, " of ", counted(piece.elements, "element", "elements"),
-                              " does not fit: dense_values_shape ", Ints(shape), " has ", shape.elements(),
-                              ", of which ", total, " are taken by the pieces before it")
-          .at(kPieces, i);
+      BACKSLICE_RETURN_IF_ERROR(check_piece(piece, i, type, call.device, encoded.argument));
+    if (piece.elements > shape.elements() - taken.all) {
+      return does_not_fit(piece, i, shape, taken, encoded.argument);
     }
-    total += piece.elements;
+    taken.all += piece.elements;
     if (piece.missing) {
+      taken.missing += piece.elements;
       pieces.push_zeros(piece.elements);
     } else {
       encoded.push(pieces, piece, i);
     }
   }
-  BACKSLICE_RETURN_IF_ERROR(check_total(encoded.size(), total, shape));
+  BACKSLICE_RETURN_IF_ERROR(check_total(encoded.size(), taken.all, shape));
   return pieces;
 }
 
@@ -202,12 +222,13 @@ Result<Joiner> checked_pieces(const Pieces& pieces, const VariantArray* encoded,
     return invalid_argument("dense_values_shape is [], which has no rows for the pieces that are missing")
         .at("dense_values_shape");
   }
-  if (encoded != nullptr && encoded->batch() != nullptr) return whole_batch(*encoded, shape, type, call.device);
+  if (encoded != nullptr && encoded->batch() != nullptr)
+    return whole_batch(*encoded, shape, type, call.device, pieces.argument);
   return separate_pieces(pieces, *splits, shape, type, write, call);
 }
 
 Status check_gradient_output(const View& out, const Shape& shape, const Joiner& pieces, const ValuesType& type,
-                             const std::vector<Tensor>& row_splits, Write write) {
+                             const std::vector<Tensor>& row_splits, Write write, const char* argument) {
   BACKSLICE_RETURN_IF_ERROR(
       check_output(out, "out", shape, type.dtype, type.item_size, "the pieces", RunsOn::AnyDevice));
   if (pieces.shares_memory_with(out)) return invalid_argument("out shares memory with a piece").at("out");
@@ -216,7 +237,7 @@ Status check_gradient_output(const View& out, const Shape& shape, const Joiner& 
       return invalid_argument("out shares memory with row_splits[", i, "]").at("out");
     }
   }
-  return write == Write::Accumulate ? check_can_accumulate(type.dtype, kPieces) : Status();
+  return write == Write::Accumulate ? check_can_accumulate(type.dtype, argument) : Status();
 }
 
 }  // namespace
@@ -230,8 +251,8 @@ Result<Tensor> ragged_tensor_to_variant_gradient(const VariantArray& encoded, co
     const auto type = values_type(encoded, Tvalues, "Tvalues");
     if (!type.ok()) return type.status();
     const Call call(context, device_of(encoded, device_of(context)));
-    const auto pieces =
-        checked_pieces(EncodedPieces{encoded}, &encoded, row_splits, *shape, *type, Write::Overwrite, call);
+    const auto pieces = checked_pieces(EncodedPieces{encoded, "encoded_ragged_grad"}, &encoded, row_splits, *shape,
+                                       *type, Write::Overwrite, call);
     if (!pieces.ok()) return pieces.status();
     return pieces->join(*shape, call);
   });
@@ -252,7 +273,7 @@ Status gradient_into(const Pieces& given, const VariantArray* encoded, const std
     const Call call(context, out.device);
     const auto pieces = checked_pieces(given, encoded, row_splits, *shape, type, write, call);
     if (!pieces.ok()) return pieces.status();
-    BACKSLICE_RETURN_IF_ERROR(check_gradient_output(out, *shape, *pieces, type, row_splits, write));
+    BACKSLICE_RETURN_IF_ERROR(check_gradient_output(out, *shape, *pieces, type, row_splits, write, given.argument));
     return pieces->join_into(out, write, call);
   });
 }
@@ -261,19 +282,27 @@ std::optional<ValuesType> type_of(const VariantArray::Piece& piece) { return Val
 
 }  // namespace
 
-Status ragged_tensor_to_variant_gradient_into(const VariantArray& encoded, const std::vector<Tensor>& row_splits,
-                                              Ints dense_values_shape, const View& out, Write write,
-                                              const Context& context) {
+Status named::ragged_tensor_to_variant_gradient_into(const VariantArray& encoded, const char* argument,
+                                                     const std::vector<Tensor>& row_splits, Ints dense_values_shape,
+                                                     const View& out, Write write, const Context& context) {
   const auto first = first_piece(encoded);
-  return gradient_into(EncodedPieces{encoded}, &encoded, first ? type_of(*first) : std::nullopt, row_splits,
+  return gradient_into(EncodedPieces{encoded, argument}, &encoded, first ? type_of(*first) : std::nullopt, row_splits,
                        dense_values_shape, out, write, context);
 }
 
-Status ragged_pieces_gradient_into(std::span<const VariantArray::Piece> pieces, const std::vector<Tensor>& row_splits,
-                                   Ints dense_values_shape, const View& out, Write write, const Context& context) {
+Status ragged_tensor_to_variant_gradient_into(const VariantArray& encoded_ragged_grad,
+                                              const std::vector<Tensor>& row_splits, Ints dense_values_shape,
+                                              const View& out, Write write, const Context& context) {
+  return named::ragged_tensor_to_variant_gradient_into(encoded_ragged_grad, "encoded_ragged_grad", row_splits,
+                                                       dense_values_shape, out, write, context);
+}
+
+Status named::ragged_pieces_gradient_into(std::span<const VariantArray::Piece> pieces, const char* argument,
+                                          const std::vector<Tensor>& row_splits, Ints dense_values_shape,
+                                          const View& out, Write write, const Context& context) {
   const auto is_missing = [](const VariantArray::Piece& piece) { return piece.missing; };
   const auto first = std::find_if_not(pieces.begin(), pieces.end(), is_missing);
-  const BorrowedPieces given{pieces, std::any_of(pieces.begin(), pieces.end(), is_missing)};
+  const BorrowedPieces given{pieces, std::any_of(pieces.begin(), pieces.end(), is_missing), argument};
   return gradient_into(given, nullptr, first != pieces.end() ? type_of(*first) : std::nullopt, row_splits,
                        dense_values_shape, out, write, context);
 }

@@ -186,7 +186,18 @@ TEST(RaggedToVariantGradient, WhatTensorFlowDoesNotCheck) {
   EXPECT_THAT(refusal(splits_of({0, 2}), {2}), HasSubstr("for 1 row, but there are 2 pieces"));
   EXPECT_THAT(refusal(tensor_of<std::int64_t>({0}, {}), {2}), HasSubstr("scalar"));
   EXPECT_THAT(refusal(splits_of({0, 2, 3}), {4}), HasSubstr("3 elements in all"));
-  EXPECT_THAT(refusal(splits_of({0, 2, 9}), {3}), HasSubstr("piece 1 of 7 elements does not fit"));
+  EXPECT_THAT(
+      refusal(splits_of({0, 2, 9}), {3}),
+      HasSubstr("row_splits give 7 elements to piece 1, which is missing, but the pieces before it leave 1 of the 3"));
+  const auto second = [&](const Tensor& splits) {
+    const VariantArray last = array({std::nullopt, dense({1, 2})});
+    return ragged_tensor_to_variant_gradient(last, {splits}, {3});
+  };
+  EXPECT_TRUE(second(splits_of({0, 1, 3})).ok());
+  EXPECT_THAT(message(second(splits_of({0, 2, 4}))),
+              HasSubstr("piece 1 has 2 elements, but the pieces before it leave 1 of the 3 elements of "
+                        "dense_values_shape [3]; row_splits give 2 of theirs to missing pieces"));
+  EXPECT_EQ(second(splits_of({0, 2, 4})).status().argument(), "");
   EXPECT_THAT(refusal(splits_of({0, 2, std::int64_t{1} << 62}), {1, 4}), HasSubstr("more than 2**63 - 1"));
   EXPECT_THAT(refusal(splits_of({0, 2, 3}), {3}, DType::Int32), HasSubstr("piece 0 has dtype float32"));
   const VariantArray one = array({dense({1, 2})});

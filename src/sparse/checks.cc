@@ -15,15 +15,15 @@ Status check_rows(const ConstView& values, const char* argument) {
       .at(argument);
 }
 
-Status check_length(Ints list, const char* argument, int rank, const char* of) {
+Status check_length(Ints list, const char* argument, int rank, const char* indices_argument) {
   if (list.size() == static_cast<std::size_t>(rank)) return Status();
-  return invalid_argument(argument, " has ", counted(list.size(), "item", "items"), ", expected ", rank, ", one per ",
-                          of)
+  return invalid_argument(argument, " has ", counted(list.size(), "item", "items"), ", expected ", rank,
+                          ", one per column of ", indices_argument)
       .at(argument);
 }
 
-Status check_size(Ints size, int rank) {
-  BACKSLICE_RETURN_IF_ERROR(check_length(size, "size", rank, "column of indices"));
+Status check_size(Ints size, int rank, const char* indices_argument) {
+  BACKSLICE_RETURN_IF_ERROR(check_length(size, "size", rank, indices_argument));
   for (std::size_t axis = 0; axis < size.size(); ++axis) {
     if (size[axis] < 0) {
       return invalid_argument("Expected a non-negative size, got ", size[axis], " (size[", axis, "])")
@@ -51,9 +51,10 @@ Status check_indices(const CooIndices& indices, const char* argument, Device dev
 Status check_device_status(const Context& context, Device device) {
   if (context.device_status == nullptr || device.is_cpu()) return Status();
   if (reinterpret_cast<std::uintptr_t>(context.device_status) % alignof(DeviceStatus) != 0) {
-    return invalid_argument("device_status is not aligned to ", alignof(DeviceStatus), " bytes").at("device_status");
+    return invalid_argument("context.device_status is not aligned to ", alignof(DeviceStatus), " bytes")
+        .at("context.device_status");
   }
-  return cuda::check_memory(context.device_status, device, "device_status");
+  return cuda::check_memory(context.device_status, device, "context.device_status");
 }
 
 void refuse_captured_wait(const DeviceStatus* status, const Call& call) {

@@ -12,11 +12,11 @@ namespace backslice {
 // Checks that values have an axis of entries.
 Status check_rows(const ConstView& values, const char* argument);
 
-// Checks that a list has one item for each of the `rank` things that `of` names.
-Status check_length(Ints list, const char* argument, int rank, const char* of);
+// Checks that a list has one item for each column of the indices, which are `indices_argument`.
+Status check_length(Ints list, const char* argument, int rank, const char* indices_argument);
 
 // Checks that there is a size for each column, and that none is negative.
-Status check_size(Ints size, int rank);
+Status check_size(Ints size, int rank, const char* indices_argument);
 
 // Checks that an output shares no memory with a list of indices.
 Status check_apart(const View& out, const char* argument, const CooIndices& indices, const char* indices_argument);

@@ -58,8 +58,8 @@ Result<Tensor> make_indices(const CooIndices& like, std::int64_t rows, const Cal
 }
 
 Status check_window(const CooIndices& indices, Ints start, Ints size) {
-  BACKSLICE_RETURN_IF_ERROR(check_length(start, "start", indices.rank(), "column of indices"));
-  BACKSLICE_RETURN_IF_ERROR(check_size(size, indices.rank()));
+  BACKSLICE_RETURN_IF_ERROR(check_length(start, "start", indices.rank(), "indices"));
+  BACKSLICE_RETURN_IF_ERROR(check_size(size, indices.rank(), "indices"));
   return check_indices_fit(indices, start, size);
 }
 

@@ -47,7 +47,7 @@ Status check_grad_arguments(const ConstView& grad, const CooIndices& input, Ints
                             ", but output_indices has ", output.rows())
         .at("backprop_val_grad");
   }
-  BACKSLICE_RETURN_IF_ERROR(check_length(start, "input_start", input.rank(), "column of input_indices"));
+  BACKSLICE_RETURN_IF_ERROR(check_length(start, "input_start", input.rank(), "input_indices"));
   BACKSLICE_RETURN_IF_ERROR(check_input(grad, "backprop_val_grad", RunsOn::AnyDevice));
   BACKSLICE_RETURN_IF_ERROR(check_indices(input, "input_indices", grad.device, "backprop_val_grad"));
   BACKSLICE_RETURN_IF_ERROR(check_indices(output, "output_indices", grad.device, "backprop_val_grad"));
@@ -66,8 +66,8 @@ Status check_grad_arguments(const ConstView& grad, const CooIndices& input, Ints
 
 Status check_window_arguments(const ConstView& grad, const CooIndices& input, Ints start, Ints size, Write write) {
   BACKSLICE_RETURN_IF_ERROR(check_rows(grad, "grad"));
-  BACKSLICE_RETURN_IF_ERROR(check_length(start, "start", input.rank(), "column of input_indices"));
-  BACKSLICE_RETURN_IF_ERROR(check_size(size, input.rank()));
+  BACKSLICE_RETURN_IF_ERROR(check_length(start, "start", input.rank(), "input_indices"));
+  BACKSLICE_RETURN_IF_ERROR(check_size(size, input.rank(), "input_indices"));
   if (grad.shape()[0] > input.rows()) {
     return invalid_argument("grad has ", counted(grad.shape()[0], "row", "rows"),
                             ", more than input_indices, which has ", input.rows())

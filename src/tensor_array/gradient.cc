@@ -7,8 +7,8 @@ namespace tensor_array {
 namespace {
 
 Result<Shape> prepended(const Shape& prepend, const Shape& shape) {
-  const auto known = PartialShape(shape).prepended(prepend);
-  if (!known.ok()) return renamed(known.status(), "first", "shape_to_prepend");
+  const auto known = PartialShape(shape).prepended(prepend, "shape_to_prepend");
+  if (!known.ok()) return known.status();
   const auto made = Shape::make(known->dims(), "the gradient's element shape");
   if (!made.ok()) return made.status().at("shape_to_prepend");
   return made;
@@ -29,8 +29,8 @@ Status copy_shapes(const SlotTable& from, SlotTable& to, const Shape& prepend) {
 }
 
 Result<std::shared_ptr<State>> make_gradient(const State& array, const std::string& source, const Shape& prepend) {
-  const auto shape = array.element_shape.prepended(prepend);
-  if (!shape.ok()) return renamed(shape.status(), "first", "shape_to_prepend");
+  const auto shape = array.element_shape.prepended(prepend, "shape_to_prepend");
+  if (!shape.ok()) return shape.status();
   if (Status large = check_product(*shape, "shape_to_prepend with the element shape"); !large.ok()) {
     return std::move(large).at("shape_to_prepend");
   }

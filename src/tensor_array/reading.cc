@@ -21,8 +21,8 @@ Status check_read_range(const State& array, std::int64_t index) {
 
 Status cleared(const State& array, std::int64_t index) {
   return invalid_argument(array.prefix(), "Could not read index ", index,
-                          " twice because it was cleared after a previous read (perhaps try setting "
-                          "clear_after_read = false?)")
+                          " twice because it was cleared after a previous read; an array made with "
+                          "clear_after_read = false keeps what is read")
       .at("index");
 }
 

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "core/device.h"
+#include "core/element_type.h"
 #include "core/errors.h"
 #include "core/items.h"
 #include "memory/tensor_rows.h"
@@ -76,8 +77,9 @@ Status check_making(std::int64_t size, DType dtype, const TensorArrayOptions& op
   if (size > kMaxSize) {
     return invalid_argument(titled(options), ": size is ", size, ", must be at most ", kMaxSize).at("size");
   }
-  if (dtype == DType::Bytes && options.item_size < 0) {
-    return invalid_argument(titled(options), ": item_size is ", options.item_size, ", must be >= 0").at("item_size");
+  if (const auto bytes = resolved_item_size(dtype, dtype == DType::Bytes ? options.item_size : kItemSizeOfDType);
+      !bytes.ok()) {
+    return bytes.status();
   }
   if (options.any_device && (options.contiguous || !options.device.is_cpu())) {
     return invalid_argument(titled(options),

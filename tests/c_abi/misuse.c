@@ -49,11 +49,13 @@ static void sizes_of_structs(void) {
 
 static void wrong_lists(void) {
   backslice_selection* none = NULL;
-  CHECK_FAILS(backslice_selection_all((backslice_ints){NULL, 2}, &none), BACKSLICE_INVALID_ARGUMENT, "shape is NULL");
-  CHECK_FAILS(backslice_selection_all((backslice_ints){kFour, -2}, &none), BACKSLICE_INVALID_ARGUMENT, "size of -2");
+  CHECK_FAILS(backslice_selection_all((backslice_ints){NULL, 2}, &none), BACKSLICE_INVALID_ARGUMENT,
+              "shape.data is NULL");
+  CHECK_FAILS(backslice_selection_all((backslice_ints){kFour, -2}, &none), BACKSLICE_INVALID_ARGUMENT,
+              "shape.size is -2");
   CHECK_FAILS(backslice_selection_all((backslice_ints){kFour, INT64_MAX}, &none), BACKSLICE_INVALID_ARGUMENT, "shape");
   CHECK_FAILS(backslice_selection_from_index(LIST(kFour), (backslice_string){NULL, 3}, &none),
-              BACKSLICE_INVALID_ARGUMENT, "index is NULL");
+              BACKSLICE_INVALID_ARGUMENT, "index.data is NULL");
   CHECK_FAILS(backslice_selection_from_index(LIST(kFour), text("1:2:3:4"), &none), BACKSLICE_INVALID_ARGUMENT,
               "1:2:3:4");
   CHECK(none == NULL);

@@ -54,7 +54,7 @@ static void options_that_grew(void) {
   CHECK_OK(backslice_tensor_array_make(1, BACKSLICE_FLOAT32, &options, NULL, &older));
   options.struct_size = sizeof(options);
   CHECK_FAILS(backslice_tensor_array_make(1, BACKSLICE_FLOAT32, &options, NULL, &none), BACKSLICE_INVALID_ARGUMENT,
-              "options.any_device is 7, expected 0 or 1");
+              "any_device is 7, expected 0 or 1");
   options.any_device = 1;
   CHECK_OK(backslice_tensor_array_make(1, BACKSLICE_FLOAT32, &options, NULL, &any));
   CHECK_OK(backslice_tensor_array_write(any, 0, &row, NULL));
@@ -188,7 +188,7 @@ static void options_and_state(void) {
   backslice_free(array);
   options.contiguous = 3;
   CHECK_FAILS(backslice_tensor_array_make(4, BACKSLICE_INT8, &options, NULL, &array), BACKSLICE_INVALID_ARGUMENT,
-              "options.contiguous is 3");
+              "contiguous is 3");
 }
 
 int main(void) {

@@ -151,3 +151,40 @@ def test_every_function_is_in_the_list():
     functions = declared_functions(HEADERS, r"(?:Result<[^;()]*>|Status)")
     listed = {blame.function for blame in blames(CPP_TEST)}
     assert sorted(functions.keys() - listed - WITHOUT - OF_TEXT) == []
+
+
+def c_parameters() -> dict[str, list[str]]:
+    """Return the names of the parameters of each function of C, in order."""
+    found = {}
+    for header in C_HEADERS:
+        text = without_comments(header.read_text())
+        for function in re.finditer(r"BACKSLICE_C_API int32_t (\w+)\(", text):
+            declared = text[function.end() : balanced(text, function.end() - 1) - 1]
+            declared = declared.replace("(*release)(void* user)", " release")
+            found[function[1]] = [re.sub(r"\[\w*\]$", "", part).split()[-1].lstrip("*") for part in parts(declared)]
+    return found
+
+
+# What has a default in C++, after the memory that is filled; and results that follow the context.
+DEFAULTS = ["order", "write", "types", "element_shape", "element_shape_except0"]
+RESULTS = {"out", "size", "count"}
+
+
+def test_parameters_of_c_are_in_the_order_that_its_header_states():
+    functions = c_parameters()
+    assert functions["backslice_slice_into"] == ["selection", "x", "out", "context"]
+    assert functions["backslice_ragged_make"][3:5] == ["release", "user"]
+    for function, names in functions.items():
+        if "context" in names:
+            after = names[names.index("context") + 1 :]
+            assert set(after) <= RESULTS and len(after) <= 1, (function, names)
+            names = names[: names.index("context")]
+        filled = [name for name in names if name.startswith("out") or name in {"lengths_size", "rank"}]
+        defaults = [name for name in DEFAULTS if name in names]
+        if not function.endswith("_shape"):
+            assert names[len(names) - len(defaults) :] == defaults, (function, names)
+            assert not filled or not defaults or names.index(filled[-1]) < names.index(defaults[0]), (function, names)
+        else:
+            assert not filled or names[-1] == "rank", (function, names)
+        assert ("release" in names) == ("user" in names), (function, names)
+        assert "dtype" not in names or names.index("dtype") == 1, (function, names)

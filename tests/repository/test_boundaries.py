@@ -72,7 +72,7 @@ CALLED_BY_OTHERS = {
     "Selection::set_result", "Tensor::copy_contiguous", "Tensor::make_of_shape", "VariantArray::check_index",
     "check_num_threads_variable", "check_output", "check_target_variable", "detail::check_elements",
     "detail::contiguous_layout_of", "detail::layout_of_elements", "detail::layout_of_memory",
-    "detail::without_strides", "renamed", "size_in_bytes"
+    "detail::without_strides", "size_in_bytes"
 }  # fmt: skip
 RETURNS = r"^(?:Status|Result<.*>)\s+{}\("
 

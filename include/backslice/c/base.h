@@ -6,6 +6,17 @@
  *
  *     if (backslice_slice_into(rows, &x, &y, NULL) != BACKSLICE_OK) puts(backslice_last_error());
  *
+ * Arguments are in this order:
+ *
+ * 1. The object that the function is named after, or the documents' inputs in the documents' order. Elsewhere what says
+ *    what to do comes before the data, and a shape before an element type. A count follows the lists that it is for,
+ *    `release` and `user` the memory that they are for.
+ * 2. The caller's memory that is filled: views, and arrays for a shape or lengths.
+ * 3. What has a default in C++: `order`, `write`, `types`, element shapes. A function that fills only a shape has
+ *    element shapes among its inputs.
+ * 4. `context`.
+ * 5. Results: handles, sizes and counts that the function returns through a pointer.
+ *
  * Structs begin with their size, by which a library knows the header that a program was compiled with. Their
  * BACKSLICE_..._INIT sets it, and every other field to its default. Any of them may grow at its end: the library takes
  * shorter ones, of earlier headers, and fills them up with defaults. The structs of a list all have one size.
@@ -149,7 +160,7 @@ typedef struct backslice_view {
   int32_t rank;
   const int64_t* shape;   /* `rank` extents; may be NULL for rank 0 */
   const int64_t* strides; /* `rank` of them, in bytes; NULL: row-major without gaps */
-  int64_t item_size;      /* for BACKSLICE_BYTES only */
+  int64_t item_size;      /* for BACKSLICE_BYTES only, which need it: at least 1 */
   int32_t device_type;    /* as in DLPack: BACKSLICE_CPU or BACKSLICE_CUDA */
   int32_t device_id;
 } backslice_view;

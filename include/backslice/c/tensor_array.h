@@ -28,7 +28,8 @@ typedef struct backslice_tensor_array_options {
 #define BACKSLICE_TENSOR_ARRAY_OPTIONS_INIT \
   {sizeof(backslice_tensor_array_options), {NULL, 0}, 0, 1, 0, 0, {NULL, 0}, 0, 0}
 
-/* `options` may be NULL. Elements are on the context's device; values and outputs must be there, too. */
+/* `size` is at most 2^31 - 1. `options` may be NULL. Elements are on the context's device; values and outputs must be
+ * there, too. */
 BACKSLICE_C_API int32_t backslice_tensor_array_make(int64_t size, int32_t dtype,
                                                     const backslice_tensor_array_options* options,
                                                     const backslice_context* context, backslice_tensor_array** out);

@@ -113,8 +113,9 @@ Status cuda_copy(const View& dst, const ConstView& src, CudaStream stream) {
 namespace backslice::cuda {
 
 Buffer Tables::upload(Allocator& allocator, DeviceStream queue) const {
-  Buffer memory =
-      throwing::unwrap(allocator.allocate(static_cast<std::int64_t>(bytes_.size()), Contents::Uninitialised));
+  Buffer memory = throwing::unwrap(calling("the allocator", [&] {
+    return allocator.allocate(static_cast<std::int64_t>(bytes_.size()), Contents::Uninitialised);
+  }));
   const DeviceGuard guard(queue.ordinal);
   check(upload_pages(bytes_.data(), bytes_.size(), memory.data(), queue.stream), "copy_page", queue.ordinal);
   return memory;
