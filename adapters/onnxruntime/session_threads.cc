@@ -31,7 +31,7 @@ class SharedJob {
 
 }  // namespace
 
-std::int64_t SessionThreads::least_work() const { return help_.is_likely() ? kLeastWork / 4 : kLeastWork; }
+std::int64_t SessionThreads::least_work() const { return help_.is_likely() ? kLeastWork / 8 : kLeastWork; }
 
 void SessionThreads::run(std::int64_t count, const std::function<void(std::int64_t)>& task) {
   const int threads = static_cast<int>(std::min<std::int64_t>(count, concurrency()));

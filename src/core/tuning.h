@@ -15,6 +15,7 @@ struct Tuning {
   // -- How a result is written
   std::int64_t most_cached = 32 << 20, unknown_cache = 16 << 20;  // bytes of results that stay in the caches
   std::int64_t zero_speed = 8;         // zeros that are written to a cache in the time of one byte that is copied
+  std::int64_t mixed_zero_speed = 2;   // the same of zeros between items that are copied
   std::int64_t least_fresh = 2 << 20;  // bytes that are worth fresh zeros
   std::int64_t first_touch = 32;       // how much slower a first touch is than zeroing warm memory
   std::int64_t huge_touch = 24;        // touches of small pages in the time of one of a huge page

@@ -15,7 +15,7 @@ namespace backslice {
 class TaskRunner;
 
 // Less work than this is not worth a second thread: the default, and the lower bound of Executor::least_work.
-inline constexpr std::int64_t kParallelBytes = Executor::kLeastWork, kLeastParallelBytes = kParallelBytes / 4;
+inline constexpr std::int64_t kParallelBytes = Executor::kLeastWork, kLeastParallelBytes = kParallelBytes / 8;
 
 // A piece of this size takes some hundredths of a second; in an operation that may be cancelled, about a millisecond.
 inline constexpr std::int64_t kLargestPiece = 64 << 20, kLargestCancellablePiece = 4 << 20;

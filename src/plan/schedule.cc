@@ -34,6 +34,18 @@ bool has_dense_rows(const Plan& plan) {
   return row.dst_stride == plan.item_size() && row.src_stride == plan.item_size();
 }
 
+// Returns the work of writing to the caches. Zeros between the items of a row are stored with them: they cost less than
+// items, which are also read, and more than zeros by themselves.
+std::int64_t work_in_cache(const Plan& plan, std::int64_t per_byte) {
+  const std::int64_t taken = plan.taken_bytes(), zeros = plan.dst_bytes() - taken;
+  std::int64_t between = 0;
+  if (!plan.loops().empty()) {
+    const Loop& row = plan.loops().back();
+    if ((row.step - 1) * row.dst_stride < kTuning.zero_run) between = std::min(zeros, taken * (row.step - 1));
+  }
+  return work_of(taken, per_byte) + between / kTuning.mixed_zero_speed + (zeros - between) / kTuning.zero_speed;
+}
+
 // Completes a schedule that has its plan.
 void decide(Schedule& schedule, DType dtype, std::int64_t whole = 0) {
   if (schedule.plan.is_empty()) return;
@@ -44,8 +56,7 @@ void decide(Schedule& schedule, DType dtype, std::int64_t whole = 0) {
   const std::int64_t bytes = schedule.plan.dst_bytes(), per_byte = work_per_byte(schedule.plan);
   static_cast<ExecutionPolicy&>(schedule) = policy_within(whole, bytes, per_byte);
   if (schedule.strategy != Strategy::Cached) return;
-  const std::int64_t taken = schedule.plan.taken_bytes();
-  schedule.work = work_of(taken, per_byte) + (bytes - taken) / kTuning.zero_speed;
+  schedule.work = work_in_cache(schedule.plan, per_byte);
 }
 
 // The same for sums. Sums read the destination, so they gain nothing by stores that bypass the caches.

@@ -47,6 +47,15 @@ TEST(Schedule, ZerosAreLittleWork) {
   EXPECT_EQ(gradient_of(at({1 << 26}, "5"), Write::Overwrite, DType::Float32).work, 1 << 28);
 }
 
+TEST(Schedule, ZerosBetweenItemsAreMoreWorkThanZerosBetweenRows) {
+  const Schedule items = gradient_of(at({256, 256}, ":, ::3"), Write::Overwrite, DType::Float64);
+  const Schedule rows = gradient_of(at({256, 256}, "::3"), Write::Overwrite, DType::Float64);
+  EXPECT_EQ(items.plan.taken_bytes(), rows.plan.taken_bytes());
+  EXPECT_EQ(rows.pieces(2, kParallelBytes / 4), 1);
+  EXPECT_GT(items.pieces(2, kParallelBytes / 4), 1);
+  EXPECT_LT(items.work, 512 << 10);
+}
+
 TEST(Schedule, FreshZerosAreInHugePagesWhereTheyAreTouchedCloseTogether) {
   const auto policy_for = [](Ints shape, const char* index, FreeZeros free_zeros = FreeZeros::InAnyPages) {
     const Selection selection = at(shape, index);
@@ -107,6 +116,19 @@ TEST(Schedule, PartsOfLargeTensorsAreStreamed) {
   }
   const Layout strings = contiguous_layout(*Shape::make({100}), item_size(DType::String));
   EXPECT_EQ(schedule_zero(strings, DType::String, large).strategy, Strategy::OneByOne);
+}
+
+TEST(Cut, PiecesAreEqualForEachThreadAndNeverNone) {
+  for (const int threads : {1, 2, 3, 16}) {
+    for (const std::int64_t least : {kParallelBytes / 8, kParallelBytes, 8 * kParallelBytes}) {
+      for (std::int64_t work = 1; work < 1 << 25; work += 99'991) {
+        const std::int64_t pieces = pieces_for(work, threads, least);
+        EXPECT_GE(pieces, 1) << work;
+        EXPECT_TRUE(pieces <= threads || pieces % threads == 0) << work << " in " << pieces << " pieces";
+        EXPECT_EQ(pieces > 1, threads > 1 && work >= least) << work << " in " << pieces << " pieces";
+      }
+    }
+  }
 }
 
 TEST(Cut, WorkIsBytesTimesTheirCost) {
