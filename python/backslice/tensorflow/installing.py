@@ -21,7 +21,7 @@ _is_fast = False
 def install() -> None:
     """Use backslice's CPU kernels from now on, in eager mode, functions and sessions.
 
-    The first call runs self-tests, which take some milliseconds. If one fails, TensorFlow's own kernels stay in use and
+    The first call runs self-tests for some tens of milliseconds. If one fails, TensorFlow's own kernels stay in use and
     a warning names the test. With the environment variable ``BACKSLICE_TENSORFLOW=0``, nothing is installed.
 
     Installing twice is harmless. Functions that ran before change over with their next call; sessions of TensorFlow 1
