@@ -15,7 +15,7 @@ struct Segments {
   std::vector<Segment> list;
   std::vector<Sum> sums;
 
-  // Taken from the end of the source to its beginning, so that no two of them are one run.
+  // Segments from the end of the source to its beginning, so that no two of them are one run.
   Segments(std::int64_t size, bool every_other_is_zero, int terms) {
     const std::byte* data = source.view().data;
     for (std::int64_t end = kBytes; end > 0; end -= size) {

@@ -8,13 +8,13 @@
 namespace backslice {
 namespace {
 
-// A run of segments, or a range of bytes within a long one.
+// A range of segments, or a range of bytes within a long one.
 struct Part {
   std::size_t begin, end;        // segments
   std::int64_t skip, bytes, at;  // from byte `skip` of the first on, `bytes` in all, to byte `at` of the destination
 };
 
-// Parts of that many bytes. Long segments are cut.
+// Cuts the segments into pieces of that many bytes. Long segments are cut.
 std::vector<Part> cut(std::span<const Segment> segments, std::int64_t part_bytes) {
   std::vector<Part> parts;
   Part part{0, 0, 0, 0, 0};
@@ -40,7 +40,7 @@ std::vector<Part> cut(std::span<const Segment> segments, std::int64_t part_bytes
   return parts;
 }
 
-// Calls body(segment, its first byte in the part, how many) for the segments of a part.
+// Calls body(segment, its first byte in the piece, number of bytes) for the segments of a piece.
 template <class Body>
 void for_each_segment(const Part& part, std::span<const Segment> segments, const Body& body) {
   std::int64_t left = part.bytes, skip = part.skip;
@@ -52,7 +52,7 @@ void for_each_segment(const Part& part, std::span<const Segment> segments, const
   }
 }
 
-// What all parts of one concatenation share.
+// Shared by all pieces of one concatenation.
 struct Concatenation {
   std::byte* dst;
   std::span<const Segment> segments;
@@ -61,7 +61,7 @@ struct Concatenation {
   std::int64_t item_size;
   const RowKernels& rows;
 
-  // Bytes [lo, lo + bytes) of a sum, a block that stays in the L1 cache at a time.
+  // Computes bytes [lo, lo + bytes) of a sum, in blocks that stay in the L1 cache.
   template <class Writer>
   void write_sum(Writer& writer, const Sum& sum, std::int64_t lo, std::int64_t bytes) const {
     const std::byte* first = segments[sum.segment].first;
@@ -81,7 +81,7 @@ struct Concatenation {
     return sums.data() + (found - sums.begin());
   }
 
-  // Every byte of a part.
+  // Writes every byte of a piece.
   template <class Writer>
   void overwrite(const Part& part) const {
     Writer writer(dst + part.at, rows);
@@ -98,7 +98,7 @@ struct Concatenation {
     writer.finish();
   }
 
-  // The segments of a part that are no zeros, copied or added.
+  // Copies or adds the segments of a piece that are not zeros.
   void write_between_zeros(const Part& part, Write write) const {
     std::byte* to = dst + part.at;
     for_each_segment(part, segments, [&](std::size_t i, std::int64_t skip, std::int64_t bytes) {

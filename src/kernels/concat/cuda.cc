@@ -10,8 +10,8 @@
 namespace backslice::cuda {
 namespace {
 
-// One segment needs no table. The list joins neighbours in memory, but cudaMemcpyAsync refuses to go on from one
-// allocation into the next, which a kernel may do.
+// One segment needs no table. The list joins segments that are adjacent in memory, but cudaMemcpyAsync cannot cross
+// from one allocation into the next, unlike a kernel.
 bool is_plain(std::span<const Segment> segments, const SegmentList& list, Write write) {
   if (list.count() != 1 || list.adds() || write == Write::Accumulate) return false;
   const auto has_bytes = [](const Segment& segment) { return segment.bytes > 0; };
@@ -28,8 +28,8 @@ void write_plain(std::byte* dst, const SegmentList& list, Write write, DeviceStr
   }
 }
 
-// Tables of up to some thousand segments travel as arguments of kernels, and so can be captured into a graph; longer
-// ones are copied.
+// Tables of up to some thousand segments are arguments of kernels, so they can be captured into a graph; longer ones
+// are copied.
 Buffer upload(const std::vector<std::int64_t>& packed, const KernelContext& context) {
   constexpr std::size_t kMostItems = (1 << 20) / sizeof(std::int64_t);
   if (packed.size() <= kMostItems) {

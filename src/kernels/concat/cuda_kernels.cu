@@ -40,7 +40,7 @@ cudaError_t copy_segments(const SegmentTable& table, std::int64_t tiles, int uni
   }
 }
 
-// -- Sums: one thread per item of the destination, its terms added in their order.
+// -- Sums: one thread per item of the destination adds its terms in their order.
 
 namespace {
 

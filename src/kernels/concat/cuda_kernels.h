@@ -1,4 +1,4 @@
-// The kernels of concatenation, launched.
+// Launches of the concatenation kernels.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,12 +8,13 @@
 
 namespace backslice::cuda {
 
-// Copies, and zeros where these are written. `unit` is one of kCopyUnits that divides all addresses and sizes.
+// Copies segments, and writes zeros if `write` says so. `unit` is one of kCopyUnits that divides all addresses and
+// sizes.
 cudaError_t copy_segments(const SegmentTable& table, std::int64_t tiles, int unit, bool writes_zeros,
                           cudaStream_t stream);
 
-// Writes sums where segments have terms, or adds the segments that are no zeros to what is there. `width`: how many
-// bytes are added at once, 1 to 16, a multiple of that of a number.
+// Writes sums of the segments with terms, or adds the segments that are not zeros to the destination. `width` is the
+// number of bytes that are added at once, 1 to 16, a multiple of the size of a number.
 cudaError_t add_segments(const SegmentTable& table, std::int64_t tiles, const Addition& addition, int width,
                          SegmentSums sums, cudaStream_t stream);
 

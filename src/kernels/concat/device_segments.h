@@ -1,7 +1,7 @@
-// The segments of one tile, as the threads of a block find them, for kernels and for tests on the CPU.
+// The segments of one tile, and the work of each thread of its block, for kernels and for tests on the CPU.
 //
-// Within a tile everything is counted from its first byte, with 32 bits. A tile begins where vectors are aligned, so
-// that of the first one some bytes may lie before the destination.
+// Within a tile, bytes are counted from its first byte, with 32 bits. A tile begins at the alignment of vectors, so
+// some bytes of the first tile may lie before the destination.
 #pragma once
 
 #ifdef __CUDACC__
@@ -13,14 +13,15 @@
 
 namespace backslice::cuda {
 
-// -- Tables that say where each segment begins, cut into tiles of equal size.
+// -- Tables of the beginnings of segments, for tiles of equal size.
 //
-// The work is shared by bytes of the destination, not by segments, so that a million short rows and one long one take
-// the same time. Per tile the table says which segment it begins in; from there a thread finds its own by search.
+// The work is divided by bytes of the destination, not by segments, so a million short rows and one long row take the
+// same time. For each tile the table has the segment in which it begins; a thread finds its own segment from there by
+// search.
 
 inline constexpr std::int64_t kVectorBytes = 16, kTileBytes = 16 << 10;
 
-// In memory of the device.
+// In device memory.
 struct SegmentTable {
   std::byte* dst;
   std::int64_t count;              // of segments; none is empty
@@ -29,20 +30,20 @@ struct SegmentTable {
   const std::int64_t* begin;       // of each segment, counted from dst; one more than there are
   const std::byte* const* source;  // null for zeros
   const std::int64_t* first;       // per tile, the segment that holds its first byte; one more than there are
-  const std::int64_t* first_term;  // per segment, its terms after the first; one more than there are; null: none
+  const std::int64_t* first_term;  // per segment, its terms after the first; one more entry; null: no terms
   const std::byte* const* terms;
 };
 
-// What sums of segments do: they are written, or added to what is there.
+// Whether sums of segments are written or added to the destination.
 enum class SegmentSums { Write, AddTo };
 
-// The first byte of a tile.
+// Returns the first byte of a tile.
 BACKSLICE_HD std::int64_t tile_begin(const SegmentTable& table, std::int64_t tile) {
   const std::int64_t at = tile * kTileBytes - table.lead;
   return at < 0 ? 0 : at < table.bytes ? at : table.bytes;
 }
 
-// The last of the segments [low, high] that begins at or before a byte, where segment i begins at begin(i).
+// Returns the last of the segments [low, high] that begins at or before a byte; segment i begins at begin(i).
 // Precondition: segment `low` does.
 template <class Begin, class Int>
 BACKSLICE_HD Int segment_at(const Begin& begin, Int low, Int high, Int at) {
@@ -59,7 +60,7 @@ BACKSLICE_HD Int segment_at(const Begin& begin, Int low, Int high, Int at) {
 
 inline constexpr int kSegmentThreads = 256, kMostKept = 512;
 
-// The segments of a tile in memory that the threads of a block share, where they fit.
+// The segments of a tile in shared memory, if they fit.
 struct KeptSegments {
   int begin[kMostKept + 1];
   const std::byte* base[kMostKept];
@@ -75,8 +76,8 @@ class TileSegments {
         kept_(kept),
         is_kept_(count_ <= kMostKept) {}
 
-  // Keeps a thread's share of the segments, where they fit, and returns whether one of these is long. All threads do
-  // this first, and wait for each other.
+  // Stores the segments of one thread, if they fit, and returns whether one of them is long. All threads call this
+  // first, and wait for each other.
   BACKSLICE_HD bool keep(int thread) const {
     bool is_long = false;
     for (int i = thread; is_kept_ && i <= count_; i += kSegmentThreads) {
@@ -88,10 +89,11 @@ class TileSegments {
     return is_long;
   }
 
-  // Whether there are segments for all threads, none much longer than others: then groups of threads take one each.
+  // Whether there are segments for all threads, and none is much longer than others: then groups of threads take one
+  // each.
   BACKSLICE_HD bool are_short(bool any_is_long) const { return !any_is_long && count_ >= kFewest && count_ <= kMost; }
 
-  // The bytes of the tile that are the destination's.
+  // Returns the bytes of the tile that belong to the destination.
   BACKSLICE_HD int lo() const { return origin_ < 0 ? static_cast<int>(-origin_) : 0; }
   BACKSLICE_HD int hi() const {
     return table_.bytes - origin_ < kTileBytes ? static_cast<int>(table_.bytes - origin_)
@@ -99,12 +101,12 @@ class TileSegments {
   }
   BACKSLICE_HD std::byte* dst(int at) const { return table_.dst + (origin_ + at); }
 
-  // The segment that holds a byte, counted from the first of the tile.
+  // Returns the segment of a byte, counted from the first of the tile.
   BACKSLICE_HD int find(int at) const {
     return segment_at([this](int i) { return begin(i); }, 0, count_ - 1, at);
   }
   BACKSLICE_HD int begin(int segment) const { return is_kept_ ? kept_.begin[segment] : begin_of(segment); }
-  // Where byte 0 of the tile would be read from; null for zeros.
+  // Returns the source address of byte 0 of the tile; null for zeros.
   BACKSLICE_HD const std::byte* base(int segment) const { return is_kept_ ? kept_.base[segment] : base_of(segment); }
   BACKSLICE_HD std::int64_t number(int segment) const { return low_ + segment; }
   BACKSLICE_HD int last() const { return count_ - 1; }
@@ -129,19 +131,19 @@ class TileSegments {
   bool is_kept_;
 };
 
-// -- What one thread of a block does to copy the segments of a tile.
+// -- The work of one thread of a block that copies the segments of a tile.
 //
-// All addresses and sizes are multiples of kUnit bytes. The destination is written in vectors: each thread finds where
-// the units of its own come from, or, where segments are short, groups of threads first gather them in shared memory.
+// All addresses and sizes are multiples of kUnit bytes. The destination is written in vectors. Each thread finds the
+// source of the units of its vectors. If segments are short, groups of threads first gather them in shared memory.
 
 inline constexpr int kVectorsPerThread = kTileBytes / kVectorBytes / kSegmentThreads;
 
-// Where vector number k of a thread begins in the tile.
+// Returns the beginning of vector number k of a thread in the tile.
 BACKSLICE_HD int vector_begin(int k, int thread) {
   return (k * kSegmentThreads + thread) * static_cast<int>(kVectorBytes);
 }
 
-// Where the units of a vector come from: null for zeros, and for bytes that are not the destination's.
+// The sources of the units of a vector: null for zeros, and for bytes outside the destination.
 template <int kUnit>
 struct VectorSource {
   static constexpr int kUnits = kVectorBytes / kUnit;
@@ -190,8 +192,8 @@ struct VectorSource {
   }
 };
 
-// A thread's vectors. It finds where two come from, then reads them, then writes them. Of narrow units it takes one
-// vector at a time, for which it has registers enough.
+// Copies a thread's vectors. It finds the sources of two, then reads them, then writes them. For narrow units it takes
+// one vector at a time, since registers do not suffice for two.
 template <int kUnit>
 BACKSLICE_HD void copy_vectors(const TileSegments& segments, int thread, bool writes_zeros) {
   constexpr int kAtOnce = kUnit >= 4 ? 2 : 1;
@@ -208,8 +210,8 @@ BACKSLICE_HD void copy_vectors(const TileSegments& segments, int thread, bool wr
   }
 }
 
-// -- Short segments: groups of threads take one after the other, which needs no search. All of a tile is gathered in
-// shared memory, without waiting, and then written in whole vectors: L2 takes a sector that is written in parts twice.
+// -- Short segments: groups of threads take one after the other, without a search. The whole tile is gathered in shared
+// memory by asynchronous copies, then written in whole vectors: L2 handles a partly written sector twice.
 
 inline constexpr int kGroup = 16, kGroups = kSegmentThreads / kGroup, kSectorBytes = 32;
 
@@ -236,7 +238,7 @@ BACKSLICE_HD void store_staged(std::byte* to, Item<kBytes> item) {
 #endif
 }
 
-// One unit to a StagedTile; complete after __pipeline_wait_prior(0).
+// Copies one unit to a StagedTile; complete after __pipeline_wait_prior(0).
 template <int kUnit>
 BACKSLICE_HD void stage(std::byte* to, const std::byte* from) {
 #ifdef __CUDA_ARCH__
@@ -245,8 +247,8 @@ BACKSLICE_HD void stage(std::byte* to, const std::byte* from) {
   store_staged<kUnit>(to, load<kUnit>(from));
 }
 
-// Of a group's part of a segment, what lane `lane` of it does. Its steps begin where sectors of the source do, so that
-// each is read once.
+// Copies the steps of lane `lane` of a group's segment. Steps begin at sectors of the source, so that each is read
+// once.
 template <int kUnit>
 BACKSLICE_HD void stage_segment(StagedTile& tile, const std::byte* base, int begin, int end, int lane) {
   constexpr int kStep = kGroup * kUnit, kSteps = 4;
@@ -266,7 +268,7 @@ BACKSLICE_HD void stage_zeros(StagedTile& tile, int begin, int end, int lane) {
   for (int at = begin + lane * kUnit; at < end; at += kGroup * kUnit) store_staged<kUnit>(tile.bytes + at, {});
 }
 
-// A thread's part of all segments. The copies are then waited for, by all threads.
+// Copies a thread's steps of all segments. All threads then wait for the copies.
 template <int kUnit>
 BACKSLICE_HD void stage_segments(const TileSegments& segments, StagedTile& tile, int thread) {
   const int lo = segments.lo(), hi = segments.hi();
@@ -281,7 +283,7 @@ BACKSLICE_HD void stage_segments(const TileSegments& segments, StagedTile& tile,
   }
 }
 
-// Writes a thread's vectors of what was gathered.
+// Writes a thread's vectors of the gathered tile.
 template <int kUnit>
 BACKSLICE_HD void write_staged(const TileSegments& segments, const StagedTile& tile, int thread) {
   const int lo = segments.lo(), hi = segments.hi();
@@ -302,7 +304,7 @@ BACKSLICE_HD void write_staged(const TileSegments& segments, const StagedTile& t
 
 // -- Sums
 
-// What becomes of the item at a byte of the tile.
+// Computes the item at a byte of the tile.
 template <int kBytes>
 BACKSLICE_HD void sum_item(const SegmentTable& table, const TileSegments& segments, const Addition& addition,
                            SegmentSums sums, int at) {
@@ -323,8 +325,8 @@ BACKSLICE_HD void sum_item(const SegmentTable& table, const TileSegments& segmen
   store_item<kBytes>(to, sum);
 }
 
-// A thread's items of a tile. They are counted from the destination's first: a tile may begin within one, which belongs
-// to the tile before it.
+// Computes a thread's items of a tile. Items are counted from the beginning of the destination. A tile may begin within
+// an item, which belongs to the tile before.
 template <int kBytes>
 BACKSLICE_HD void sum_items(const SegmentTable& table, const TileSegments& segments, std::int64_t tile,
                             const Addition& addition, SegmentSums sums, int thread) {

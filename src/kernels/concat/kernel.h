@@ -13,28 +13,27 @@
 
 namespace backslice {
 
-// There may be millions of them, so they are small.
+// Small, since there may be millions of segments.
 struct Segment {
-  const std::byte* first;  // what is copied; null for zeros
+  const std::byte* first;  // source of the copy; null for zeros
   std::int64_t bytes;      // a multiple of the size of an item
 };
 
-// What is added to a segment that is no zeros, in order.
+// The terms that are added to a segment, which is not zeros, in order.
 struct Sum {
   std::size_t segment;
   std::vector<const std::byte*> terms;
 };
 
-// Writes the segments to dst, by all threads: each byte once, or, as `write` says, only those of segments that are no
-// zeros. Sources are dense, of one dtype, and do not overlap dst. `sums` are in the order of their segments, and only
-// with Write::Overwrite.
-// Precondition: can_add(dtype) where something is added, has_zero(dtype) where zeros are written.
+// Writes the segments to dst, on all threads: each byte once, or, as `write` says, only segments that are not zeros.
+// Sources are dense, of one dtype, and do not overlap dst. `sums` are in the order of their segments, and only for
+// Write::Overwrite. Precondition: can_add(dtype) if something is added, has_zero(dtype) if zeros are written.
 void concat(std::byte* dst, std::span<const Segment> segments, DType dtype, std::int64_t item_size,
             const KernelContext& context, std::span<const Sum> sums = {}, Write write = Write::Overwrite);
 
 namespace reference {
 
-// The same, item by item.
+// The plain version, item by item.
 void concat(std::byte* dst, std::span<const Segment> segments, DType dtype, std::int64_t item_size,
             std::span<const Sum> sums = {}, Write write = Write::Overwrite);
 
@@ -44,9 +43,9 @@ void concat(std::byte* dst, std::span<const Segment> segments, DType dtype, std:
 
 namespace backslice::cuda {
 
-// As backslice::concat, for memory of one device. It is queued, and nothing waits, but that tables of many thousand
-// segments are copied from memory of this process. A stream that is being captured is refused then: its graph would
-// read that memory again when it is gone.
+// The same for memory of one device. The work is queued without waiting, except that tables of many thousand segments
+// are copied from memory of this process. On a stream that is being captured, such tables are refused: the graph would
+// read that memory after it is freed.
 void concat(std::byte* dst, std::span<const Segment> segments, DType dtype, const KernelContext& context,
             std::span<const Sum> sums = {}, Write write = Write::Overwrite);
 

@@ -10,10 +10,10 @@
 
 namespace backslice::cuda {
 
-// In how many bytes at once segments can be copied, best first.
+// The numbers of bytes that can be copied at once, best first.
 inline constexpr int kCopyUnits[] = {16, 4, 2, 1};
 
-// Neighbours in memory become one segment.
+// Segments that are adjacent in memory become one.
 class SegmentList {
  public:
   SegmentList(const std::byte* dst, std::span<const Segment> segments, std::span<const Sum> sums);
@@ -24,16 +24,16 @@ class SegmentList {
   const std::byte* source(std::size_t segment) const { return sources_[segment]; }
   bool adds() const { return !terms_.empty(); }
 
-  // Whether all addresses and sizes are multiples of this.
+  // Whether this divides all addresses and sizes.
   bool is_multiple_of(int bytes) const { return bits_ % static_cast<std::uint64_t>(bytes) == 0; }
 
-  // In how many bytes at once segments are copied, and in how many numbers of so many bytes are added.
+  // Returns how many bytes are copied at once, and in how many bytes numbers are added.
   int copied_at_once() const {
     return first_of(kCopyUnits, [this](int unit) { return is_multiple_of(unit); });
   }
   int added_at_once(int number) const;
 
-  // All tables in one block of memory, and where they lie in a copy of it.
+  // All tables in one block of memory, and their addresses in a copy of it.
   std::vector<std::int64_t> packed() const;
   SegmentTable table(std::byte* dst, const std::byte* packed_copy) const;
 

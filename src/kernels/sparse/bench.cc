@@ -1,5 +1,5 @@
-// Rows of a sparse tensor and of its slice: found, moved and added, on one thread, since who calls these kernels cuts
-// the rows. The join, which cuts its rows itself, runs on all threads.
+// Rows of a sparse tensor and of its slice: found, moved and added, on one thread, since the callers of these kernels
+// cut the rows. The join cuts its rows itself, and runs on all threads.
 #include <algorithm>
 #include <random>
 
@@ -98,7 +98,7 @@ void rows_sliced(benchmark::State& state) {
   });
 }
 
-// Bytes are those of the indices that are read.
+// Counts the bytes of the indices that are read.
 constexpr std::int64_t kIndexBytes = kRows * kRank * 8;
 
 void rows_matched_in_window(benchmark::State& state) {

@@ -18,8 +18,8 @@ class RowCopier {
  public:
   RowCopier(const View& dst, const ConstView& src)
       : dst_(dst), src_(src), row_(plan_copy(row_layout(dst.layout), row_layout(src.layout), widen_for(src.dtype))) {
-    // Whether a row is one run of bytes on both sides. It need not begin at the row's first element, where that is the
-    // last in memory.
+    // Whether a row is one run of bytes on both sides. The run may begin at the row's last element, if rows are
+    // reversed.
     one_run_ = row_.loops().empty() && are_bytes(src.dtype);
     if (one_run_) {
       dst_.data += row_.dst_offset();
@@ -27,18 +27,18 @@ class RowCopier {
     }
   }
 
-  // Where the run of row 0 begins. Precondition: dense_row() > 0.
+  // The beginning of row 0's run. Precondition: dense_row() > 0.
   std::byte* dst() const { return dst_.data; }
   const std::byte* src() const { return src_.data; }
 
-  // The size of a row if rows lie one after the other on both sides, else 0.
+  // Returns the size of a row if rows are adjacent on both sides, else 0.
   std::int64_t dense_row() const {
     const std::int64_t size = row_.item_size();
     return one_run_ && dst_stride() == size && src_stride() == size ? size : 0;
   }
 
   void copy(std::int64_t dst_row, std::int64_t src_row, std::int64_t count) const {
-    if (row_.is_empty()) return;  // and maybe no memory
+    if (row_.is_empty()) return;  // there may be no memory
     std::byte* to = dst_.data + dst_row * dst_stride();
     const std::byte* from = src_.data + src_row * src_stride();
     if (dense_row() > 0) return copy_run(to, from, count * dense_row());
@@ -47,7 +47,7 @@ class RowCopier {
     }
   }
 
-  // Short runs without a call.
+  // Copies short runs without a call.
   static void copy_run(std::byte* to, const std::byte* from, std::int64_t bytes) {
     if (bytes == 4) {
       std::memcpy(to, from, 4);
@@ -68,8 +68,8 @@ class RowCopier {
   bool one_run_;
 };
 
-// Calls body(rows of the block, those found in it) for block after block. A matcher reads indices that somebody else
-// owns and may have changed since their rows were counted: what lies past the end is left out.
+// Calls body(rows of the block, found rows) for block after block. The indices belong to someone else, and may have
+// changed since their rows were counted: rows past the end are ignored.
 template <class Body>
 std::int64_t for_each_block(const Matcher& matcher, Range rows, Range slice_rows, std::int64_t block_rows,
                             const Body& body) {
@@ -88,7 +88,7 @@ std::int64_t for_each_block(const Matcher& matcher, Range rows, Range slice_rows
   return cursor.next;
 }
 
-// Rows row, row + 1, ... of the input are rows slice_row, slice_row + 1, ... of the slice.
+// Moves a run: rows row, row + 1, ... of the input are rows slice_row, slice_row + 1, ... of the slice.
 struct RowRun {
   std::int64_t row, slice_row, count;
 };
@@ -116,7 +116,7 @@ std::int64_t for_each_run(const Matcher& matcher, Range rows, Range slice_rows, 
   return next;
 }
 
-// to[row] = from[its row in the slice] for rows of kBytes bytes, known to the compiler, or of any size.
+// to[row] = from[its row in the slice] for rows of kBytes bytes, a compile-time constant or any size.
 template <std::int64_t kBytes>
 void scatter(std::byte* to, const std::byte* from, const FoundRows& found, std::int64_t bytes) {
   const std::int64_t size = kBytes > 0 ? kBytes : bytes;
@@ -144,7 +144,7 @@ Scatter scatter_of(std::int64_t row_bytes) {
   }
 }
 
-// Both sides dense: blocks are composed in the cache, zeros first, and written once.
+// Moves rows that are dense on both sides: blocks are composed in the cache, zeros first, and written once.
 template <class Writer>
 std::int64_t write_dense(const Matcher& matcher, Range rows, Range slice_rows, const RowCopier& copier,
                          const RowKernels& kernels) {
@@ -243,7 +243,7 @@ void add_gradient(const Matcher& matcher, Range rows, Range slice_rows, const Co
 
 namespace {
 
-// One column of a run of indices, with start subtracted. Unsigned, so that nothing overflows.
+// Writes one column of a run of indices, minus start. Unsigned, so that nothing overflows.
 template <class Index>
 void shift_column(const CooIndices::Column& column, const RowRun& run, std::int64_t start, std::byte* to,
                   std::int64_t to_stride) {
@@ -271,7 +271,7 @@ void write_slice(const Matcher& matcher, Range rows, Range slice_rows, const Coo
     }
     copier.copy(run.slice_row, run.row, run.count);
   });
-  // Rows that were counted and are no longer found must not show what the memory held before.
+  // Rows that were counted and are no longer found must not expose old contents of the memory.
   zero_rows(out_indices, next, slice_rows.hi);
   zero_rows(out_values, next, slice_rows.hi);
 }

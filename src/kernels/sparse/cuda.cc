@@ -36,7 +36,7 @@ void find_in_slice_box(const Found& found, const Lists& lists, DeviceStream queu
   check(find_in_box(found, lists, true, queue.stream), "the kernel that finds sparse rows", queue.ordinal);
 }
 
-// Memory for one list while it is sorted.
+// Memory for sorting one list.
 class SortMemory {
  public:
   SortMemory(std::int64_t count, Allocator& allocator)
@@ -52,7 +52,7 @@ class SortMemory {
   Buffer rows_, keys_;
 };
 
-// The rows of both lists, sorted and joined. Only those of the input that are in the box are looked at.
+// Sorts and joins the rows of both lists. Input rows outside the box are skipped.
 void join_by_sorting(const Found& found, const Lists& lists, const FoundHeader& header, const KernelContext& context) {
   const auto run = [&](cudaError_t error) { check(error, "sorting sparse rows", context.queue.ordinal); };
   const cudaStream_t stream = context.queue.stream;

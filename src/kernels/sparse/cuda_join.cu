@@ -1,5 +1,5 @@
-// CUB includes <iostream> for nothing that is used here. Its static object would need the C++ library of this compiler,
-// and what links this may bring another one.
+// CUB includes <iostream> without using it. Its static object would need this compiler's C++ library, but the linker
+// may use another one.
 #include <ostream>
 #define _GLIBCXX_IOSTREAM 1
 #define CCCL_DISABLE_NVTX
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(kThreads)
   }
 }
 
-// CUB throws where CUDA does not tell it the current device.
+// CUB throws if CUDA does not report the current device.
 template <class Sort>
 cudaError_t without_exceptions(const Sort& sort) {
   try {

@@ -1,5 +1,5 @@
-// Finding the rows of a slice, and moving them. One pass over the indices counts those in a box, tile by tile, a second
-// checks them. Tiles do not wait for each other: blocks that did were slower than a kernel between the two that adds up
+// Finds the rows of a slice, and moves them. One pass over the indices counts the rows in a box, tile by tile; a second
+// pass checks them. Tiles do not wait for each other: that was slower than a kernel between the two passes that sums
 // the counts.
 #include "kernels/cuda/launch.h"
 #include "kernels/sparse/cuda_kernels.h"
@@ -29,7 +29,7 @@ __device__ Int sum_up_to_lane(Int value) {
   return value;
 }
 
-// As many blocks as are at work at once, each with rows from all over the list.
+// As many blocks as run at once, each with rows from all over the list.
 constexpr int kBoundBlocks = 4;
 
 template <class Read>
@@ -59,14 +59,14 @@ __global__ void __launch_bounds__(kThreads, kBoundBlocks)
   atomicMax(reinterpret_cast<long long*>(&header->box.high[axis]), static_cast<long long>(most));
 }
 
-// By one warp. Returns the number of all to the last lane.
+// Called by one warp. Returns the total to the last lane.
 __device__ int count_words(TileWords& shared) {
   const int lane = static_cast<int>(threadIdx.x) % 32, own = count_lane(shared, lane), up_to = sum_up_to_lane(own);
   number_lane(shared, lane, up_to - own);
   return up_to;
 }
 
-// Which rows of a tile are in the box.
+// Finds the rows of a tile that are in the box.
 template <class Read>
 __global__ void __launch_bounds__(kThreads, 6)
     find_kernel(const __grid_constant__ Lists lists, const __grid_constant__ Found found) {
@@ -92,12 +92,13 @@ __global__ void __launch_bounds__(kThreads, 6)
 
 constexpr int kSumThreads = 1024, kSumItems = 8;
 
-// By one block: the sum of a value over the threads before this one; `all` becomes the sum over all of them.
+// Called by one block: returns the sum of a value over the threads before this one; `all` becomes the sum over all
+// threads.
 __device__ std::int64_t sum_before(std::int64_t value, std::int64_t& all) {
   __shared__ std::int64_t warps[kSumThreads / 32];
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const std::int64_t up_to = sum_up_to_lane(value);
-  __syncthreads();  // what was there has been read
+  __syncthreads();  // the old contents have been read
   if (lane == 31) warps[warp] = up_to;
   __syncthreads();
   const std::int64_t warps_up_to = sum_up_to_lane(warps[lane]);
@@ -106,7 +107,7 @@ __device__ std::int64_t sum_before(std::int64_t value, std::int64_t& all) {
   return own_warp - warps[warp] + up_to - value;
 }
 
-// The first slice row of each tile, from the counts of those before it.
+// Computes the first slice row of each tile, from the counts of the tiles before it.
 __global__ void __launch_bounds__(kSumThreads) sum_kernel(const __grid_constant__ Found found, std::int64_t tiles) {
   std::int64_t before = 0;
   for (std::int64_t begin = 0; begin < tiles; begin += kSumThreads * kSumItems) {
@@ -127,7 +128,7 @@ __global__ void __launch_bounds__(kSumThreads) sum_kernel(const __grid_constant_
   if (threadIdx.x == 0) found.header->found = before;
 }
 
-// Whether the rows that were found are the rows of the slice, one by one.
+// Checks that the found rows are the rows of the slice, one by one.
 template <class Read>
 __global__ void __launch_bounds__(kThreads, 4)
     check_kernel(const __grid_constant__ Lists lists, const __grid_constant__ Found found) {
@@ -192,7 +193,7 @@ cudaError_t finish_finding(const Found& found, std::int64_t expected, std::int64
   return launch_grid(finish_kernel, 1, 1, stream, found.header, expected, slice_rows, status);
 }
 
-// -- Walking both lists, where the rows in a box are not the slice's.
+// -- Walking both lists, if the rows in a box are not the slice's.
 
 namespace {
 
@@ -212,7 +213,7 @@ cudaError_t walk_if_parted(const Found& found, const Lists& lists, cudaStream_t 
       lists.kind, [&]<class Read>() { return launch_grid(walk_kernel<Read>, 1, kWalkThreads, stream, lists, found); });
 }
 
-// -- Moving and adding rows as was found
+// -- Moving and adding the found rows
 
 namespace {
 

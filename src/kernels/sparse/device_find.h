@@ -1,5 +1,5 @@
-// What one thread of a block does to find the rows of a slice in a tile of the input, for kernels and for tests on the
-// CPU.
+// The work of one thread of a block that finds the rows of a slice in a tile of the input, for kernels and for tests on
+// the CPU.
 #pragma once
 
 #include "kernels/sparse/device_found.h"
@@ -15,7 +15,7 @@ inline constexpr std::int64_t kLargest = 0x7fffffffffffffff, kSmallest = -kLarge
 BACKSLICE_HD std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? a : b; }
 BACKSLICE_HD std::int64_t larger(std::int64_t a, std::int64_t b) { return a > b ? a : b; }
 
-// The bounds of two pairs of columns: as many as registers hold, and as many int64 as a sector of memory has.
+// The bounds of two pairs of columns: they fit registers, and a sector of memory holds as many int64.
 inline constexpr int kBoundPairs = 2, kBoundColumns = 2 * kBoundPairs, kRowsAtOnce = 4;
 
 struct ColumnBounds {
@@ -27,13 +27,13 @@ struct ColumnBounds {
   }
 };
 
-// The first of the columns that a block bounds, by its number among those of one set of rows.
+// Returns the first of the columns that a block bounds.
 template <class Read>
 BACKSLICE_HD int bound_axis(const IndexList& list, unsigned block) {
   return rank_of<Read>(list) <= kBoundColumns ? 0 : static_cast<int>(block) * kBoundColumns;
 }
 
-// Of rows first, first + step, ...: the bounds of columns first_axis, first_axis + 1, ...
+// Computes the bounds of columns first_axis, first_axis + 1, ... over rows first, first + step, ...
 template <class Read>
 BACKSLICE_HD void bound_rows(const IndexList& list, int first_axis, std::int64_t first, std::int64_t step,
                              ColumnBounds (&bounds)[kBoundColumns]) {
@@ -62,23 +62,23 @@ BACKSLICE_HD void bound_rows(const IndexList& list, int first_axis, std::int64_t
 
 // -- The rows of a tile
 
-// Of a tile: the words of found rows, and how many were found in it before each word.
+// The words of found rows of a tile, and the number of found rows before each word.
 struct TileWords {
   std::uint32_t words[kTileWords];
   std::int32_t before[kTileWords];
 };
 
-// The word that has row k of each thread of a warp.
+// Returns the word with row k of each thread of a warp.
 BACKSLICE_HD int word_of(int k, int warp) { return k * kFindWarps + warp; }
 
-// Each lane of a warp has some words that follow each other. How many rows were found in these.
+// Each lane of a warp has some consecutive words. Returns the number of found rows in them.
 BACKSLICE_HD int count_lane(const TileWords& tile, int lane) {
   int sum = 0;
   for (int w = 0; w < kLaneWords; ++w) sum += count_bits(tile.words[lane * kLaneWords + w]);
   return sum;
 }
 
-// How many were found before each of them, where `next` were before the first.
+// Computes the number of found rows before each word; `next` is the number before the first.
 BACKSLICE_HD void number_lane(TileWords& tile, int lane, int next) {
   for (int w = 0; w < kLaneWords; ++w) {
     tile.before[lane * kLaneWords + w] = next;
@@ -86,17 +86,17 @@ BACKSLICE_HD void number_lane(TileWords& tile, int lane, int next) {
   }
 }
 
-inline constexpr int kHalf = kRowsPerThread / 2;  // rows of which registers hold both indices and what they must be
+inline constexpr int kHalf = kRowsPerThread / 2;  // rows whose indices and expected indices fit registers together
 
-// A thread's rows of a tile, row k of them at bit k of a mask. What lies on two columns is read at once, and of several
-// rows before any is looked at, so that many loads are under way.
+// A thread's rows of a tile: row k is bit k of a mask. Two columns are read at once, and several rows before the first
+// comparison, so that many loads are in flight.
 template <class Read>
 class TileRows {
  public:
   BACKSLICE_HD TileRows(const Lists& lists, const IndexBounds& box, std::int64_t tile, unsigned thread)
       : lists_(lists), box_(box), first_(tile * kTileRows + thread) {}
 
-  // Those that are in the box.
+  // Returns the rows that are in the box.
   BACKSLICE_HD unsigned inside() const {
     unsigned rows = existing();
     for (int axis = 0; axis < rank_of<Read>(lists_.input); axis += 2) {
@@ -106,7 +106,7 @@ class TileRows {
     return rows;
   }
 
-  // Whether one of them is not the row of the slice, number slice_row(k), that it must be, if any.
+  // Returns whether one of them differs from row slice_row(k) of the slice, which it must be.
   template <class SliceRow>
   BACKSLICE_HD bool have_parted(const SliceRow& slice_row) const {
     bool parted = false;
@@ -124,7 +124,7 @@ class TileRows {
     return rows;
   }
 
-  // The coordinates of those in `rows`; returns which of them are not outside the box.
+  // Computes the coordinates of the rows in `rows`; returns which of them are in the box.
   BACKSLICE_HD unsigned read(int axis, unsigned rows, IndexPair (&pairs)[kRowsPerThread]) const {
     BACKSLICE_UNROLL
     for (int k = 0; k < kRowsPerThread; ++k) {
@@ -139,7 +139,7 @@ class TileRows {
     return rows;
   }
 
-  // Whether rows begin, begin + 1, ..., kHalf of them, differ from the rows of the slice that they must be, if any.
+  // Returns whether any of kHalf rows from `begin` on differs from its row of the slice.
   template <class SliceRow>
   BACKSLICE_HD bool differ(int axis, int begin, const SliceRow& slice_row) const {
     IndexPair found[kHalf] = {}, expected[kHalf] = {};

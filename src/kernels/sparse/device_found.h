@@ -1,8 +1,8 @@
-// What the kernels of a sparse operation leave for each other, as plain structs for kernels and for tests on the CPU.
+// Data that the kernels of a sparse operation pass on, as plain structs for kernels and for tests on the CPU.
 //
-// Finding and moving are apart, as on the CPU. Finding reads the indices and leaves a bit per input row; moving reads
-// the bits. So nothing is moved before everything is found and checked, and indices that change meanwhile
-// change nothing any more.
+// Finding and moving are separate, as on the CPU. Finding reads the indices and leaves a bit per input row; moving
+// reads the bits. So nothing is moved before everything is found and checked, and later changes of the indices have no
+// effect.
 #pragma once
 
 #include <cstddef>
@@ -21,16 +21,16 @@ namespace backslice::cuda {
 inline constexpr int kMaxColumns = 32;
 inline constexpr std::int64_t kNoSliceRow = -1;
 
-// Index lists as kernels are given them: by value.
+// Index lists, which are passed to kernels by value.
 struct IndexList {
   const std::byte* data[kMaxColumns];
   std::int64_t stride[kMaxColumns];  // bytes from one row to the next
   std::int64_t rows;
   int rank;
-  bool is_paired;  // two columns side by side, aligned so that one load reads a row
+  bool is_paired;  // two adjacent columns, aligned so that one load reads a row
 };
 
-// The indices of a row on an even column and on the next, which is 0 where there is none.
+// The indices of a row in an even column and in the next, which is 0 if there is none.
 struct IndexPair {
   std::int64_t first, second;
 };
@@ -39,7 +39,7 @@ struct PerColumn {
   std::int64_t of[kMaxColumns];
 };
 
-// Bounds that include both ends, in the coordinates of the slice; low > high where nothing is inside.
+// Bounds that include both ends, in the coordinates of the slice; low > high if nothing is inside.
 struct IndexBounds {
   std::int64_t low[kMaxColumns], high[kMaxColumns];
 };
@@ -94,19 +94,19 @@ BACKSLICE_HD int rank_of(const IndexList& list) {
   return Read::kRank != 0 ? Read::kRank : list.rank;
 }
 
-// False where index - start overflows.
+// Returns false if index - start overflows.
 BACKSLICE_HD bool slice_coordinate(std::int64_t index, std::int64_t start, std::int64_t& coordinate) {
   coordinate = static_cast<std::int64_t>(static_cast<std::uint64_t>(index) - static_cast<std::uint64_t>(start));
   return ((index ^ start) & (index ^ coordinate)) >= 0;
 }
 
-// The index becomes its coordinate in the slice; returns whether that is within these bounds.
+// Turns the index into its coordinate in the slice; returns whether that is within these bounds.
 BACKSLICE_HD bool is_within(std::int64_t& index, std::int64_t start, std::int64_t low, std::int64_t high) {
   return slice_coordinate(index, start, index) && low <= index && index <= high;
 }
 
-// -1, 0 or 1 as row i of a list comes before, at or after an input row, from which `start` is subtracted; the
-// difference may wrap.
+// Compares row i of a list with an input row, from which `start` is subtracted: -1, 0 or 1 if it comes before, is
+// equal, or comes after. The difference may wrap.
 template <class Read>
 BACKSLICE_HD int compare_rows(const IndexList& list, std::int64_t i, const IndexList& input, std::int64_t row,
                               const PerColumn* start) {
@@ -119,7 +119,7 @@ BACKSLICE_HD int compare_rows(const IndexList& list, std::int64_t i, const Index
   return 0;
 }
 
-// The first of 0, ..., count - 1 that is not `before`, or count.
+// Returns the first of 0, ..., count - 1 that is not `before`, or count.
 template <class Before>
 BACKSLICE_HD std::int64_t first_not(std::int64_t count, const Before& before) {
   std::int64_t low = 0;
@@ -143,7 +143,7 @@ BACKSLICE_HD int count_bits(std::uint32_t word) {
 #endif
 }
 
-// The number of the first and of the last bit that is set. Precondition: one is.
+// Returns the numbers of the first and of the last set bit. Precondition: a bit is set.
 BACKSLICE_HD int first_bit(std::uint32_t word) {
 #ifdef __CUDA_ARCH__
   return __ffs(static_cast<int>(word)) - 1;
@@ -160,10 +160,10 @@ BACKSLICE_HD int last_bit(std::uint32_t word) {
 #endif
 }
 
-// What was found of the input: 32 rows to a word, 64 words to a tile, which one block looks at.
+// The found rows of the input: 32 rows per word, 64 words per tile, which one block handles.
 inline constexpr int kWordRows32 = 32, kTileWords = 64, kTileRows = kWordRows32 * kTileWords;
 
-// The row of the slice of a row that may be found, given the found rows before its word.
+// Returns the slice row of a row that may be found, from the number of found rows before its word.
 BACKSLICE_HD std::int64_t slice_row_of(std::uint32_t word, int bit, std::int64_t before) {
   if ((word >> bit & 1) == 0) return kNoSliceRow;
   return before + count_bits(word & ((std::uint32_t{1} << bit) - 1));
@@ -174,14 +174,14 @@ BACKSLICE_HD std::int64_t slice_row_of(std::uint32_t word, int bit, std::int64_t
 // How an index is read.
 enum class IndexKind { Int32, Int64, UnalignedInt32, UnalignedInt64 };
 
-// Input, slice and what lies between them.
+// Input, slice, and the offset between them.
 struct Lists {
   IndexList input, output;
   PerColumn start;
   IndexKind kind;
 };
 
-// Calls visitor with how indices are read as a type.
+// Calls the visitor with the way to read indices as a type.
 template <class Visitor>
 auto visit_reads(IndexKind kind, const Visitor& visitor) {
   switch (kind) {
@@ -192,7 +192,7 @@ auto visit_reads(IndexKind kind, const Visitor& visitor) {
   }
 }
 
-// The same where both columns of lists that have two are wanted at once.
+// The same for callers that need both columns of two-column lists at once.
 template <class Visitor>
 auto visit_pair_reads(const Lists& lists, const Visitor& visitor) {
   const bool is_paired = lists.input.is_paired && lists.output.is_paired;
@@ -205,7 +205,7 @@ struct FoundHeader {
   IndexBounds box;
   std::int64_t found;     // input rows found, those past the end of the slice too
   std::int64_t used;      // rows of the slice that were found
-  std::int64_t expected;  // and had to be
+  std::int64_t expected;  // and was required to be
   int has_parted;         // the rows in the box are not the slice's, one by one
   int is_refused;         // nothing is moved
 };
@@ -213,16 +213,16 @@ struct FoundHeader {
 // Pointers to device memory.
 struct Found {
   FoundHeader* header;
-  std::int32_t* counts;  // per tile, how many rows were found in it
+  std::int32_t* counts;  // per tile, its number of found rows
   std::int64_t* first;   // per tile, the slice row of the first row found in it
-  std::uint32_t* words;  // per 32 rows, those that were found
-  std::int32_t* before;  // per word, how many were found in its tile before it
-  std::int32_t* joined;  // per row, its row in the slice or kNoSliceRow; null: the words say it
+  std::uint32_t* words;  // per 32 rows, the found ones
+  std::int32_t* before;  // per word, the number of found rows in its tile before it
+  std::int32_t* joined;  // per row, its row in the slice or kNoSliceRow; null: use the words
 
-  // The slice row of the first row found in a word.
+  // Returns the slice row of the first found row in a word.
   BACKSLICE_HD std::int64_t first_of(std::int64_t word) const { return first[word / kTileWords] + before[word]; }
 
-  // The slice row of a row, or kNoSliceRow; it may lie past the end of the slice.
+  // Returns the slice row of a row, or kNoSliceRow; it may lie past the end of the slice.
   BACKSLICE_HD std::int64_t slice_row(std::int64_t row) const {
     if (joined != nullptr) return joined[row];
     const std::int64_t word = row / kWordRows32;
@@ -266,8 +266,8 @@ struct Found {
   }
 };
 
-// The end of finding: how many rows of the slice were found, and whether these are refused. Where the lists have
-// parted, the walk has told how many were used. `expected`: how many there had to be; negative for any number.
+// Ends finding: stores how many rows of the slice were found, and whether they are refused. If the lists differ, the
+// walk has stored how many were used. `expected` is the required number; negative accepts any.
 BACKSLICE_HD void finish_header(FoundHeader& header, std::int64_t expected, std::int64_t slice_rows,
                                 DeviceStatus* status) {
   if (header.has_parted == 0) header.used = header.found < slice_rows ? header.found : slice_rows;

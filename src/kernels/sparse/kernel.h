@@ -1,7 +1,7 @@
-// Moving rows between a sparse tensor's values and those of its slice, as a matcher says.
+// Moves rows between a sparse tensor's values and those of its slice, as a matcher says.
 //
-// Each walks a range of input rows, and the rows of the slice that were found to belong to it: from slice_rows.lo on,
-// and never past slice_rows.hi, whatever the indices have become since. Ranges write disjoint memory.
+// Each function walks a range of input rows, and the rows of the slice that belong to it: from slice_rows.lo on, and
+// never past slice_rows.hi, even if the indices have changed since. Ranges write disjoint memory.
 #pragma once
 
 #include "backslice/context.h"
@@ -16,11 +16,11 @@
 
 namespace backslice {
 
-// out[i] = grad[slice row of i], or zero where it has none. Returns the first row of the slice that was not found.
+// out[i] = grad[slice row of i], or zero without a slice row. Returns the first row of the slice that was not found.
 std::int64_t write_gradient(const Matcher& matcher, Range rows, Range slice_rows, const ConstView& grad,
                             const View& out, const KernelContext& context);
 
-// The same without the zeros: rows that have none are left alone.
+// The same without the zeros: rows without a slice row are not touched.
 void write_taken(const Matcher& matcher, Range rows, Range slice_rows, const ConstView& grad, const View& out);
 
 // out[i] += grad[slice row of i]. Precondition: can_add(dtype).
@@ -33,32 +33,32 @@ void write_slice(const Matcher& matcher, Range rows, Range slice_rows, const Coo
 
 }  // namespace backslice
 
-// -- CUDA devices: finding rows, then moving them.
+// -- CUDA devices: first rows are found, then moved.
 //
-// Everything is queued, and nothing waits but what says so. What depends on the indices' values is checked on the
-// device: rows are moved only where all is as it should be.
+// Everything is queued, and only functions that say so wait. The device checks the conditions that depend on the
+// indices' values, and moves rows only if all hold.
 
 namespace backslice::cuda {
 
-// Which rows were found, in memory of the device. `status`, wherever it is taken, gets the outcome, unless it is null.
+// The found rows, in device memory. `status`, unless it is null, gets the outcome.
 class DeviceFound {
  public:
-  // In TensorFlow's order, or the n-th to the n-th; all rows of the slice must be found. The second waits for the
-  // device where the slice's rows are not the rows in their box, one by one.
+  // Finds rows in TensorFlow's order, or the n-th for the n-th; all rows of the slice must be found. The second waits
+  // for the device if the slice's rows are not the rows in their box, one by one.
   static DeviceFound in_order(const CooIndices& input, Ints start, const CooIndices& output,
                               const KernelContext& context, DeviceStatus* status);
   static DeviceFound in_any_order(const CooIndices& input, Ints start, const CooIndices& output,
                                   const KernelContext& context, DeviceStatus* status);
 
-  // The rows in a window, which must be as many as `expected`, unless that is kAnyNumber.
+  // Finds the rows in a window. Their number must be `expected`, unless that is kAnyNumber.
   static constexpr std::int64_t kAnyNumber = -1;
   static DeviceFound in_window(const CooIndices& input, Ints start, Ints size, std::int64_t expected,
                                const KernelContext& context, DeviceStatus* status);
 
-  // What was found. Waits for the device.
+  // Returns the outcome. Waits for the device.
   DeviceStatus outcome(DeviceStream queue) const;
 
-  // out[i] from grad[slice row of i]. Precondition: as the CPU's.
+  // out[i] from grad[slice row of i]. Preconditions: those of the CPU's function.
   void write_gradient(const ConstView& grad, const View& out, Write write, DeviceStream queue) const;
 
   // values[i] and indices[i] - start to the row's place in the slice.

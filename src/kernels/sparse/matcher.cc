@@ -54,14 +54,14 @@ class WindowMatcher final : public Matcher {
   Rows rows_;
   const IndexKernels* kernels_;  // or null
   InlineVector<AxisRange> window_;
-  IndexBox box_ = {};  // the window, for the kernels
+  IndexBox box_ = {};  // window of the kernels
   bool is_empty_ = false;
 };
 
-// Two ways to the same answer. One row of the slice after the other is searched for, by branches that are guessed wrong
-// wherever a run of rows ends. But the slice of a window holds all the input rows in it, and vectors see without a
-// branch which rows lie in a box: if these are the slice's next rows, one by one, and each of those lies in the box,
-// then no row outside is. That holds for any box, so a box that turns out too small or too large is only replaced.
+// Two ways to the same result. Searching for one row of the slice after the other mispredicts a branch at the end of
+// each run. But the slice of a window holds all the input rows in it, and vectors find the rows in a box without a
+// branch. If these are the slice's next rows, one by one, and each of those lies in the box, then no row outside
+// belongs to the slice. That holds for any box, so a box that is too small or too large is simply replaced.
 template <class Rows>
 class InOrderMatcher final : public GuessingMatcher {
  public:
@@ -82,8 +82,8 @@ class InOrderMatcher final : public GuessingMatcher {
     cursor.runs_are_short = found.runs() * kTuning.followed_rows > rows.hi - rows.lo;
   }
 
-  // Right if both lists are sorted: searches for the row's index among those of the slice. Of rows with the same index
-  // the first belongs to the first, and so on.
+  // Guesses the slice row, right if both lists are sorted: searches for the row's index among those of the slice. Of
+  // rows with equal indices, the first matches the first, and so on.
   std::int64_t guess_next(std::int64_t row) const override {
     const std::int64_t first_equal =
         lower_bound(row, [&](std::int64_t i) { return compare(input_, i, row, false) < 0; });
@@ -100,7 +100,7 @@ class InOrderMatcher final : public GuessingMatcher {
     return cursor.pause > 0 && cursor.pause-- > 0;
   }
 
-  // Wide rows that come from memory: where runs are long, searching keeps up with it, and reads fewer of the columns.
+  // Wide rows from memory: if runs are long, searching is as fast, and reads fewer columns.
   static bool waits_for_memory(const CooIndices& list) {
     constexpr std::int64_t kWideRow = 16, kCached = 4 << 20;  // bytes
     const std::int64_t row = list.rank() * item_size(list.dtype());
@@ -120,10 +120,10 @@ class InOrderMatcher final : public GuessingMatcher {
     }
   }
 
-  // Returns for how many rows the answer is found. Where no box helps, it is not tried again for some blocks.
+  // Returns the number of rows with a result. If no box helps, the next blocks do not try one.
   std::int64_t follow(Range rows, MatchCursor& cursor, FoundRows& found) const {
     constexpr std::int64_t kMore = 8 * kWordRows, kMany = 4 * kBlockRows;
-    constexpr int kTries = 3;  // without getting on
+    constexpr int kTries = 3;  // without progress
     if (cursor.next == output_rows_) return rows.hi - rows.lo;
     bool fits = cursor.in_box == cursor.next || set_wide_box(cursor, kMore);
     std::int64_t done = 0;
@@ -152,14 +152,14 @@ class InOrderMatcher final : public GuessingMatcher {
     return followed;
   }
 
-  // The box of the next rows of the slice.
+  // Computes the box of the next rows of the slice.
   bool set_box(MatchCursor& cursor, std::int64_t rows) const {
     cursor.box = no_box();
     cursor.in_box = cursor.next;
     return add_to_box(cursor, cursor.next, rows);
   }
 
-  // And of some of those that follow, so that it need not grow often.
+  // Extends it by some later rows, so that it rarely has to grow.
   bool set_wide_box(MatchCursor& cursor, std::int64_t rows) const {
     constexpr std::int64_t kSome = 8;
     bool fits = set_box(cursor, rows);
@@ -169,7 +169,7 @@ class InOrderMatcher final : public GuessingMatcher {
     return fits && add_to_box(cursor, output_rows_ - 1, 1);
   }
 
-  // False where sums overflow.
+  // Returns false if sums overflow.
   bool add_to_box(MatchCursor& cursor, std::int64_t first, std::int64_t rows) const {
     const IndexBox more = kernels_->bounds(pointers_to(output_list_, first), std::min(rows, output_rows_ - first));
     for (int axis = 0; axis < input_.rank(); ++axis) {
@@ -200,13 +200,13 @@ class InOrderMatcher final : public GuessingMatcher {
     return equal;
   }
 
-  // The first input row from `row` on that is this row of the slice, or the end of the rows.
+  // Returns the first input row from `row` on that equals this row of the slice, or the end of the rows.
   std::int64_t find(Range rows, std::int64_t row, std::int64_t output_row) const {
     PerAxis<std::int64_t> index;
     for (int axis = 0; axis < input_.rank(); ++axis) {
       if (__builtin_add_overflow(output_.at(output_row, axis), start_[axis], &index[axis])) return rows.hi;
     }
-    // The last axis first: in sorted lists it changes most.
+    // The last axis first: in sorted lists it changes most often.
     const auto is_wanted = [&] {
       for (int axis = input_.rank() - 1; axis >= 0; --axis) {
         if (input_.at(row, axis) != index[axis]) return false;
@@ -217,7 +217,7 @@ class InOrderMatcher final : public GuessingMatcher {
     return row;
   }
 
-  // The first of 0, ..., count - 1 that is not `before`, or count.
+  // Returns the first of 0, ..., count - 1 that is not `before`, or count.
   template <class Before>
   static std::int64_t lower_bound(std::int64_t count, const Before& before) {
     std::int64_t low = 0;
@@ -233,8 +233,8 @@ class InOrderMatcher final : public GuessingMatcher {
     return low;
   }
 
-  // -1, 0 or 1 as row i of `list` comes before, at or after input row `row`, from which start is subtracted for rows of
-  // the slice. For a guess it does not matter that the difference may wrap.
+  // Compares row i of `list` with input row `row`, from which start is subtracted for rows of the slice: -1, 0 or 1 if
+  // it comes before, is equal, or comes after. The difference may wrap, which does not matter for a guess.
   int compare(const Rows& list, std::int64_t i, std::int64_t row, bool of_slice) const {
     for (int axis = 0; axis < input_.rank(); ++axis) {
       const auto start = static_cast<std::uint64_t>(of_slice ? start_[axis] : 0);
@@ -258,7 +258,7 @@ class FoundMatcher final : public Matcher {
   FoundMatcher(const std::int32_t* slice_rows, const RowKernels& kernels)
       : slice_rows_(slice_rows), kernels_(kernels.indices32.columns[0]) {}
 
-  // kNoRow is the only one below 0.
+  // kNoRow is the only negative row.
   void match(Range rows, MatchCursor&, FoundRows& found) const override {
     const std::int32_t* const of_block = slice_rows_ + rows.lo;
     found.clear(0, of_block);

@@ -1,8 +1,8 @@
-// Matchers: which rows of the input a slice holds.
+// Matchers: find the rows of the input that a slice holds.
 //
-// Everything about sparse slices is this question. The slice moves rows of the input to rows of the result; the
-// gradient moves them back. A matcher answers for a block of rows at a time, in a buffer that stays in the L1 cache.
-// What moves the rows does not know which rule was followed.
+// Sparse slices consist of this question. The slice moves rows of the input to rows of the result; the gradient moves
+// them back. A matcher answers for a block of rows at a time, in a buffer that stays in the L1 cache. The code that
+// moves the rows does not know the rule.
 #pragma once
 
 #include <array>
@@ -17,20 +17,19 @@
 
 namespace backslice {
 
-inline constexpr std::int64_t kBlockRows = 1024;  // a matcher is asked for at most so many rows at once
+inline constexpr std::int64_t kBlockRows = 1024;  // largest number of rows in one call of a matcher
 
 inline constexpr std::int64_t kNoRow = -1;
 
-// Those rows of a block that are in the slice: a bit for each row, counted from the block's first.
+// The rows of a block that are in the slice: a bit for each row, counted from the block's first.
 //
-// Which rows they are may be as good as random, or they may come in long runs. Bits that are read word by word make
-// neither of them slow.
+// They may be random or come in long runs. Bits that are read word by word are fast in both cases.
 class FoundRows {
  public:
   using Word = std::uint64_t;
   static constexpr Word kAllRows = ~Word{0};
 
-  // No rows yet. Those of the slice will follow each other from `first` on, or are listed for each row of the block.
+  // Removes all rows. Slice rows will be consecutive from `first` on, or listed for each row of the block.
   void clear(std::int64_t first, const std::int32_t* joined = nullptr) {
     words_.fill(0);
     set_ = {};
@@ -39,7 +38,7 @@ class FoundRows {
   }
   void add_if(bool found, std::int64_t row);
   void add_run(std::int64_t row, std::int64_t count);
-  // Rows whose bits were set here.
+  // Number of set bits.
   Word* words() { return words_.data(); }
   const Word* words() const { return words_.data(); }
   void add_bits(SetBits set);
@@ -47,15 +46,15 @@ class FoundRows {
   void keep_first(std::int64_t count);
 
   std::int64_t count() const { return set_.count; }
-  std::int64_t runs() const { return set_.runs; }  // of rows that follow each other, about
+  std::int64_t runs() const { return set_.runs; }  // of consecutive rows, approximately
 
   bool follow_each_other() const { return joined_ == nullptr; }
-  // The row of the slice of a row that is the i-th one found.
+  // Returns the slice row of a row that is the i-th found one.
   std::int64_t slice_row(std::int64_t row, std::int64_t i) const {
     return follow_each_other() ? first_ + i : joined_[row];
   }
 
-  // Calls body(row, i) for each row, the i-th one found.
+  // Calls body(row, i) for each found row, the i-th one.
   template <class Body>
   void for_each(const Body& body) const {
     std::int64_t first = 0, i = 0;
@@ -65,7 +64,7 @@ class FoundRows {
     }
   }
 
-  // Calls body(row, i, count) for rows that follow each other in a word.
+  // Calls body(row, i, count) for runs of consecutive rows in a word.
   template <class Body>
   void for_each_run(const Body& body) const {
     std::int64_t first = 0, i = 0;
@@ -87,16 +86,16 @@ class FoundRows {
   const std::int32_t* joined_ = nullptr;
 };
 
-// Where a walk over the input rows has come.
+// The position of a walk over the input rows.
 struct MatchCursor {
   std::int64_t next;            // the first row of the slice that is still to be found
   bool runs_are_short = false;  // in the last block
 
-  // For matchers that follow the slice through a box: it holds this row of the slice.
+  // For matchers that follow the slice through a box: the box contains this row of the slice.
   std::int64_t in_box = kNoRow;
   IndexBox box = {};
 
-  // For how many blocks they do not try, and will not once they have failed again.
+  // Number of blocks for which they do not try, and number after the next failure.
   std::int64_t pause = 0, next_pause = 1;
 };
 
@@ -104,18 +103,18 @@ class Matcher {
  public:
   virtual ~Matcher() = default;
 
-  // Those of the rows that the slice holds. The cursor moves on past them.
+  // Finds the rows that the slice holds. The cursor moves past them.
   virtual void match(Range rows, MatchCursor& cursor, FoundRows& found) const = 0;
 
-  // What `next` becomes.
+  // Returns the next value of `next`.
   std::int64_t count(Range rows, std::int64_t next) const;
 };
 
-// One whose rows can be cut into parts without counting them first: each part starts from a guess, and where each ends
-// as the next one's guess says, all were right.
+// A matcher whose rows can be cut into pieces without counting them first: each piece starts from a guess. If each
+// piece ends at the next one's guess, all guesses were right.
 class GuessingMatcher : public Matcher {
  public:
-  // A guess at `next` after the rows before `row`.
+  // Guesses `next` after the rows before `row`.
   virtual std::int64_t guess_next(std::int64_t row) const = 0;
 };
 
@@ -126,19 +125,19 @@ std::unique_ptr<Matcher> match_window(const CooIndices& input, Ints start, Ints 
 std::unique_ptr<GuessingMatcher> match_in_order(const CooIndices& input, Ints start, const CooIndices& output,
                                                 const RowKernels& kernels);
 
-// What a join found out: for each input row its row in the slice, or kNoRow.
+// The result of a join: for each input row its row in the slice, or kNoRow.
 std::unique_ptr<Matcher> match_as_found(const std::int32_t* slice_rows, const RowKernels& kernels);
 
-// -- Matching in any order: the n-th row of the slice with an index goes to the n-th input row with that index.
+// -- Matching in any order: the n-th row of the slice with an index matches the n-th input row with that index.
 //
-// A join by partitions. Each row has a key: its position in the box that holds all of the slice's indices, where that
-// fits into 64 bits beside the number of the row, else a hash. Rows of both lists are dealt out by their keys, in
-// order, so that each partition's part of the slice makes a hash table that stays in the cache. Input rows outside the
-// box are not even dealt out.
+// A join by partitions. Each row has a key: its position in the box of the slice's indices, if that fits into 64 bits
+// together with the number of the row, else a hash. Rows of both lists are distributed by their keys, in order, so that
+// each partition's slice rows make a hash table that stays in the cache. Input rows outside the box are not
+// distributed.
 
 struct Joined {
   Buffer slice_rows;       // an int32 for each input row: its row in the slice, or kNoRow
-  std::int64_t found = 0;  // how many rows of the slice have found theirs
+  std::int64_t found = 0;  // number of matched rows of the slice
 
   std::int32_t* rows() const { return reinterpret_cast<std::int32_t*>(slice_rows.data()); }
 };

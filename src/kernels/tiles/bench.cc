@@ -7,7 +7,7 @@ namespace {
 
 using bench::bytes_of, bench::touched;
 
-// Slice t of so many.
+// Returns slice t of so many.
 using IndexOf = Index (*)(std::int64_t t);
 
 void sum_of_slices(benchmark::State& state, IndexOf index, std::int64_t count, Write write,

@@ -21,10 +21,9 @@
 namespace backslice {
 namespace {
 
-// -- Rows of a tile, made ready to be added to, and the memory of tiles
+// -- Rows of a tile, prepared for additions, and the memory of tiles
 
-// The number that changes nothing when something is added to it, minus zero included: minus zero itself, or zero where
-// there is none.
+// The number that changes nothing when something is added to it: minus zero, or zero for a dtype without minus zero.
 template <class T>
 T identity() {
   T value{};
@@ -51,7 +50,7 @@ struct RowIdentity {
   }
 };
 
-// float8_e8m0fnu has no such number: what is covered already is remembered for each element.
+// float8_e8m0fnu has no such number: the covered elements are remembered one by one.
 struct RowCopyOrAdd {
   std::byte* tile;
   std::vector<char>& covered;
@@ -69,18 +68,18 @@ struct RowCopyOrAdd {
   }
 };
 
-// -- Memory in which tiles are composed: one block for an operation, with a tile for each of its threads.
+// -- Memory in which tiles are composed: one block per operation, with a tile for each of its threads.
 
-// A task borrows a tile and gives it back when it ends. The tile given back last is lent first: mostly to the same
-// thread, in whose cache it still is.
+// A task borrows a tile and returns it at its end. The tile returned last is lent first, mostly to the same thread,
+// whose cache still has it.
 class TileMemory {
  public:
-  // At most `tasks` tiles of that many bytes. None where bytes are 0: then there is nothing to lend.
+  // Makes at most `tasks` tiles of that many bytes; none if bytes is 0.
   TileMemory(std::int64_t tasks, std::int64_t bytes, const KernelContext& context)
       : bytes_(bytes), allocator_(context.allocator) {
     if (bytes == 0) return;
     const std::int64_t tiles = std::min<std::int64_t>(tasks, context.tasks.concurrency());
-    const std::int64_t lines = (bytes - 1) / kLine + 1;  // no cache line belongs to two tiles
+    const std::int64_t lines = (bytes - 1) / kLine + 1;  // no two tiles share a cache line
     const auto all = checked_multiply(tiles, lines);
     if (!all) throw std::bad_alloc();
     block_ = allocate_scratch<Line>(*all, allocator_);
@@ -91,7 +90,8 @@ class TileMemory {
    public:
     explicit Borrowed(TileMemory& from) : from_(from), tile_(from.take()) {
       if (tile_ != nullptr || from.bytes_ == 0) return;
-      own_ = allocate_scratch<std::byte>(from.bytes_, from.allocator_);  // the executor runs more than it said
+      own_ =
+          allocate_scratch<std::byte>(from.bytes_, from.allocator_);  // the executor runs more tasks than it reported
     }
     Borrowed(const Borrowed&) = delete;
     Borrowed& operator=(const Borrowed&) = delete;
@@ -119,7 +119,7 @@ class TileMemory {
     return tile;
   }
 
-  void give_back(std::byte* tile) noexcept {  // into room that it left
+  void give_back(std::byte* tile) noexcept {  // into the room that it left
     const std::lock_guard lock(mutex_);
     free_.push_back(tile);
   }
@@ -133,19 +133,19 @@ class TileMemory {
 
 // -- Tiles
 
-// What of a slice falls into a tile: the axes from the cut one on, in the tile's coordinates.
+// The part of a slice in a tile: the axes from the cut one on, in the tile's coordinates.
 struct TilePart {
   const std::byte* source;
   std::size_t first_axis;  // in Scratch::axes
 };
 
-// One thread's tile and lists, kept from tile to tile.
+// One thread's tile and lists, reused from tile to tile.
 struct Scratch {
-  std::byte* tile;  // none where nothing is composed
+  std::byte* tile;  // none if nothing is composed
   std::vector<AxisPart> axes;
   std::vector<TilePart> parts;
   std::vector<char> covered;
-  bool is_whole = false;  // one of the parts is all of the tile, and hides those before it
+  bool is_whole = false;  // one of the parts covers the whole tile, and hides earlier ones
 };
 
 class TileFiller {
@@ -172,7 +172,7 @@ class TileFiller {
     }
   }
 
-  // Whether there may be a tile that is more than zeros and runs of bytes, one after the other.
+  // Whether a tile may be more than zeros and runs of bytes, one after the other.
   bool composes() const {
     if (!rows_are_dense() || (!disjoint_ && common_.slices() > 1)) return true;
     const auto is_run = [&](std::int64_t s) { return is_run_of_bytes(common_.slice(s)[common_.rank() - 1]); };
@@ -215,7 +215,7 @@ class TileFiller {
     return {run * grid_.run, std::min((run + 1) * grid_.run, common_.axis(grid_.cut).extent)};
   }
 
-  // Collects what falls into the tile; returns how many elements, those taken twice counted twice.
+  // Collects the parts of slices in the tile; returns the number of their elements, with repetitions.
   std::int64_t find_parts(const std::int64_t* outer, std::int64_t run, Range positions, Scratch& scratch) const {
     scratch.axes.clear();
     scratch.parts.clear();
@@ -285,7 +285,7 @@ class TileFiller {
     const auto earlier = [&](const TilePart& a, const TilePart& b) { return start(a) < start(b); };
     if (!std::is_sorted(parts.begin(), parts.end(), earlier)) std::sort(parts.begin(), parts.end(), earlier);
     auto next = parts.begin();
-    do {  // once, or from one long gap to the next where zeros need not be written
+    do {  // once, or from one long gap to the next if zeros need not be written
       std::int64_t written = into_zeros_ ? start(*next) : 0;
       Writer writer(dst + written * item_size_, context_.rows);
       for (; next != parts.end() && !skips((start(*next) - written) * item_size_); ++next) {
@@ -299,10 +299,10 @@ class TileFiller {
     } while (next != parts.end());
   }
 
-  // Whether a gap of so many bytes is left as it is. Shorter ones cost less to write than to step over.
+  // Whether a gap of so many bytes is skipped. Shorter ones cost less to write than to skip.
   bool skips(std::int64_t gap) const { return into_zeros_ && gap >= kTuning.short_gap; }
 
-  // About how much memory is read or written for the parts alone: whole cache lines.
+  // Estimates the memory that is read or written for the parts alone: whole cache lines.
   std::int64_t bytes_touched(const Scratch& scratch) const {
     if (tile_rank_ == 0) return item_size_;
     std::int64_t bytes = 0;
@@ -317,7 +317,7 @@ class TileFiller {
     return bytes;
   }
 
-  // Into zeros: only what is taken. Sums are formed in the tile, in which nothing else then has a value.
+  // Into zeros: writes only selected elements. Sums are formed in the tile, where only they have values then.
   void write_taken(Scratch& scratch, std::byte* dst, std::int64_t elements) const {
     if (!disjoint_ && !last_wins_ && scratch.parts.size() > 1) {
       compose(scratch, elements);
@@ -328,7 +328,7 @@ class TileFiller {
     }
   }
 
-  // The same parts, with the tile for a source.
+  // The same parts, with the tile as their source.
   void take_from_tile(Scratch& scratch) const {
     for (TilePart& part : scratch.parts) {
       std::int64_t offset = 0;
@@ -352,8 +352,8 @@ class TileFiller {
     }
   }
 
-  // Parts that meet no earlier one are copied. The others are added; where nothing was before, they find the number
-  // that changes nothing, which goes in first.
+  // Parts that meet no earlier part are copied. The others are added; gaps are first filled with the number that
+  // changes nothing.
   template <class T>
   void compose_sums(Scratch& scratch) const {
     const auto& parts = scratch.parts;
@@ -390,7 +390,7 @@ class TileFiller {
     walk(scratch.axes.data() + part.first_axis, tile_strides_, scratch.tile, part.source, row);
   }
 
-  // In the tile or in the destination, whose positions lie so far apart on each axis.
+  // In the tile or in the destination, with these distances between positions on each axis.
   using Strides = PerAxis<std::int64_t>;
 
   struct PlacedNest {
@@ -429,7 +429,7 @@ class TileFiller {
     }
   }
 
-  // From the dense tile to the destination, which may have gaps.
+  // Copies the dense tile to the destination, which may have gaps.
   void write_out(const std::byte* tile, std::byte* dst, std::int64_t positions) const {
     const int first = std::max(grid_.cut, 0);
     int dense = common_.rank();
@@ -483,7 +483,7 @@ void fill_tiles(const CommonAxes& common, DType dtype, std::int64_t item_size, O
   const Buckets buckets(common, grid, context.tasks);
   const TileFiller filler(common, grid, buckets, dtype, item_size, overlap, write, dst + common.dst_offset, context);
   const std::int64_t largest_tile = grid.run * grid.inner * item_size;
-  // A task is a run of tiles that share one scratch.
+  // A task is a range of tiles that share one scratch.
   const std::int64_t tasks = std::min(grid.tiles, context.pieces);
   TileMemory memory(tasks, filler.composes() ? largest_tile : 0, context);
   const auto work = [&](std::int64_t task) {

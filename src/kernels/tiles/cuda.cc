@@ -7,7 +7,7 @@ namespace backslice::cuda {
 namespace {
 
 void run(const TileTables& made, Allocator& allocator, DeviceStream queue) {
-  const UploadedTiles uploaded(made, allocator, queue);  // whose memory goes behind the kernel
+  const UploadedTiles uploaded(made, allocator, queue);  // its memory is freed after the kernel
   check(sum_tiles(uploaded.tiles, tile_variant(uploaded.tiles), queue.stream), "sum_tiles", queue.ordinal);
 }
 

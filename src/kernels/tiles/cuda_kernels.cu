@@ -21,7 +21,7 @@ __global__ void __launch_bounds__(kBlock)
   const std::uint32_t row = blocks_per_row.quotient(blockIdx.x);
   const FastDivisor& extent = tiles.axis[rank_of<kRank>(tiles) - 1].extent;
   const std::uint32_t first = row * extent.divisor, run = (blockIdx.x - row * blocks_per_row.divisor) * kBlock;
-  if (threadIdx.x < 32) {  // one warp looks, the others wait
+  if (threadIdx.x < 32) {  // one warp searches, the others wait
     const std::uint32_t cell = cell_of(tiles.cells, first + run);
     const std::uint32_t begin = tiles.first_of_cell[cell], end = tiles.first_of_cell[cell + 1];
     for (std::uint32_t i = begin + threadIdx.x; i < end; i += 32) parts[i - begin] = row_part<kRank>(tiles, i, first);

@@ -1,4 +1,4 @@
-// The kernels for many slices of one destination, launched.
+// Launches of the kernels for many slices of one destination.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -8,10 +8,10 @@
 
 namespace backslice::cuda {
 
-// Preconditions: the tables that `tiles` points to are on the device, and the variant can run them.
+// Preconditions: the tables of `tiles` are on the device, and the variant can run them.
 cudaError_t sum_tiles(const DeviceTiles& tiles, const TileVariant& variant, cudaStream_t stream);
 
-// Tables in memory of the device, behind what was queued before, and the struct that points to them.
+// Tables in device memory, allocated in stream order, and the struct that points to them.
 struct UploadedTiles {
   UploadedTiles(const TileTables& made, Allocator& allocator, DeviceStream queue);
 

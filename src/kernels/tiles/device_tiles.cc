@@ -27,7 +27,7 @@ double slices_per_cell(const CommonAxes& common, const Cells& cells) {
   return static_cast<double>(entries_of(common, cells.axis, cells.shift)) / static_cast<double>(cells.count);
 }
 
-// Cells of the innermost axis that hold all units of a block of threads, where that brings few more slices into each.
+// Chooses cells of the innermost axis that contain all units of a block of threads, if that adds few slices to each.
 Cells fit_for_rows(const CommonAxes& common, const Cells& cells) {
   constexpr double kFew = 4;
   if (cells.axis < 0 || cells.axis != common.rank() - 1 || cells.shift >= kRowShift) return cells;
@@ -35,14 +35,14 @@ Cells fit_for_rows(const CommonAxes& common, const Cells& cells) {
   return slices_per_cell(common, wide) <= kFew ? wide : cells;
 }
 
-// Cells of an axis, and entries of all cells together.
+// Number of cells of an axis, and entries of all cells together.
 std::int64_t most_entries(std::int64_t slices) { return 1024 + 8 * slices; }
 
-// The axis, and how finely it is cut, with the fewest slices per cell, in tables not much larger than those of the
-// slices.
+// Chooses the axis and the size of its cells with the fewest slices per cell, in tables not much larger than those of
+// the slices.
 Cells choose_cells(const CommonAxes& common) {
   Cells best;
-  double fewest = 0.75 * static_cast<double>(common.slices());  // what is hardly better than one cell is not worth it
+  double fewest = 0.75 * static_cast<double>(common.slices());  // little better than one cell is not worth it
   for (int axis = 0; axis < common.rank(); ++axis) {
     const std::int64_t most = most_entries(common.slices());
     Cells cells{axis, 0, common.axis(axis).extent};
@@ -133,7 +133,7 @@ TileTables tables_of(const CommonAxes& common, std::int64_t width, std::byte* ds
   return tables;
 }
 
-// The slices within some positions of an axis.
+// Returns the slices within some positions of an axis.
 CommonAxes restricted_to(const CommonAxes& common, int axis, Range positions) {
   CommonAxes box;
   box.axes = common.axes;
@@ -149,7 +149,7 @@ CommonAxes restricted_to(const CommonAxes& common, int axis, Range positions) {
   return box;
 }
 
-// Cuts along the outermost axis that has more than one position, until each part can be counted.
+// Cuts along the outermost axis with more than one position, until 31 bits can count the positions of each part.
 void add_tables(const CommonAxes& common, std::int64_t width, std::byte* dst, const Addition* addition,
                 bool accumulates, std::vector<TileTables>& made) {
   const std::int64_t units = common.positions();

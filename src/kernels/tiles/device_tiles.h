@@ -1,7 +1,7 @@
-// DeviceTiles: many slices of one destination as tables, and what one thread does with them.
+// DeviceTiles: many slices of one destination as tables, and the work of one thread.
 //
-// A thread writes one unit: it finds the cell that the unit's position has on the axis which tells the slices apart
-// best, and goes through the slices of that cell in the order of the list.
+// A thread writes one unit. It finds the unit's cell on the axis that separates the slices best, and visits the slices
+// of that cell in the order of the list.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ struct DeviceAxis {
   std::int64_t dst_stride = 0;
 };
 
-// How the slices fall into cells along one axis.
+// The slices of each cell along one axis.
 struct DeviceCells {
   FastDivisor inner;        // units of one position of the axis
   FastDivisor extent;       // its positions
@@ -43,16 +43,16 @@ struct DeviceTiles {
   bool is_dense = false;     // the destination has no gaps
   bool by_rows = false;      // rows of the innermost axis are long, and few slices meet each: see sum_in_row()
   bool adds = false;         // what meets is added, or all is accumulated; else the last slice wins
-  bool accumulates = false;  // the sum is added to what is there, and nothing else is written
+  bool accumulates = false;  // the sum is added to the destination, and nothing else is written
   Addition addition;         // where slices meet, or to what is there
   DeviceCells cells;
   DeviceAxis axis[kMaxAxes];  // outermost first
 
-  // Tables, where the kernel runs: slice by slice, and cell by cell the slices that may meet it, in the order of the
-  // list.
+  // Tables on the device of the kernel: slice by slice, and for each cell the slices that may meet it, in the order of
+  // the list.
   const DevicePart* parts = nullptr;
   const std::byte* const* sources = nullptr;
-  const std::uint32_t* first_of_cell = nullptr;  // one more than there are cells
+  const std::uint32_t* first_of_cell = nullptr;  // one more entry than cells
   const std::uint32_t* slices = nullptr;
 };
 
@@ -63,19 +63,20 @@ struct TileTables {
   std::vector<const std::byte*> sources;
   std::vector<std::uint32_t> first_of_cell, slices;
 
-  // The struct with its tables where they are, for the CPU.
+  // Returns the struct with its tables on the CPU.
   DeviceTiles in_place() const;
 };
 
-// The slices into `dst`, in as many parts as it takes for each to be counted with 31 bits. `addition` is null where
-// nothing is added: the last slice wins.
+// Makes tables of the slices of `dst`, in as many parts as 31-bit counts need. `addition` is null if nothing is added:
+// the last slice wins.
 std::vector<TileTables> tile_tables(const CommonAxes& common, std::int64_t item_size, std::byte* dst,
                                     const Addition* addition, bool accumulates);
 
-// More bytes than the tables of so many slices of a tensor of that rank take, each on an address that 16 divides.
+// Returns an upper bound of the bytes of the tables of so many slices of a tensor of that rank, each aligned to 16
+// bytes.
 std::int64_t most_table_bytes(std::int64_t slices, int rank);
 
-// How many axes there are: kRank, known when the kernel is compiled, or 0 for any number.
+// Returns the number of axes: kRank, known at compile time, or 0 for any number.
 template <int kRank>
 BACKSLICE_HD int rank_of(const DeviceTiles& tiles) {
   return kRank > 0 ? kRank : tiles.rank;
@@ -86,14 +87,14 @@ struct ExtentsOf {
   BACKSLICE_HD const FastDivisor& operator()(int k) const { return tiles.axis[k].extent; }
 };
 
-// Where a slice has the unit, or null. All axes are asked before any answer is looked at, so that the tables are read
-// at once.
+// Returns the slice's element for the unit, or null. All axes are read before any result is tested, so that the loads
+// are in flight together.
 template <int kRank>
 BACKSLICE_HD const std::byte* source_of(const DeviceTiles& tiles, std::uint32_t slice, std::uint32_t unit) {
   const int rank = rank_of<kRank>(tiles);
   const DevicePart* parts = tiles.parts + static_cast<std::size_t>(slice) * static_cast<unsigned>(rank);
   const std::byte* source = tiles.sources[slice];
-  std::uint64_t offset = 0;  // wraps, as an index does, where the unit is not taken
+  std::uint64_t offset = 0;  // wraps, like an index, if the unit is not selected
   bool is_taken = true;
   for_each_position(rank, unit, ExtentsOf{tiles}, [&](int k, std::uint32_t position) {
     const DevicePart part = parts[k];
@@ -157,20 +158,20 @@ BACKSLICE_HD void sum_unit(const DeviceTiles& tiles, std::uint32_t unit) {
   sum.write();
 }
 
-// -- Row by row: what the slices of a cell have of a row is found once for a run of its units.
+// -- Row by row: the parts of a cell's slices in a row are found once for a range of its units.
 
 inline constexpr std::uint32_t kMostInCell = 128;
 
-// A block of threads writes 2^kRowShift units of a row, all of one cell.
+// A block of threads writes 2^kRowShift units of a row, all in one cell.
 inline constexpr std::uint32_t kRowShift = 8;
 
 // A slice's part of a row.
 struct RowPart {
-  const std::byte* source = nullptr;  // null where it has none
+  const std::byte* source = nullptr;  // null if it has none
   DevicePart part;
 };
 
-// The part that number `i` of the slices in the row's cell has of it. `unit` is the first of the row.
+// Returns the part of slice number `i` of the row's cell in the row. `unit` is the first of the row.
 template <int kRank>
 BACKSLICE_HD RowPart row_part(const DeviceTiles& tiles, std::uint32_t i, std::uint32_t unit) {
   const int rank = rank_of<kRank>(tiles);
@@ -186,13 +187,13 @@ BACKSLICE_HD RowPart row_part(const DeviceTiles& tiles, std::uint32_t i, std::ui
   return is_taken ? RowPart{source, parts[rank - 1]} : RowPart{};
 }
 
-// Writes the unit at a position of a row, of which `parts` are the slices' parts.
+// Writes the unit at a position of a row; `parts` are the parts of the slices in the row.
 template <int kWidth, int kRank, bool kAdds>
 BACKSLICE_HD void sum_in_row(const DeviceTiles& tiles, const RowPart* parts, std::uint32_t count, std::uint32_t unit,
                              std::uint32_t position) {
   Sum<kWidth> sum(tiles, place_of<kRank>(tiles, unit));
   for (std::uint32_t step = 0; step < count; ++step) {
-    const std::uint32_t i = kAdds ? step : count - 1 - step;  // without additions, the last that has it wins
+    const std::uint32_t i = kAdds ? step : count - 1 - step;  // without additions, the last slice with the unit wins
     if (parts[i].source == nullptr) continue;
     const std::uint32_t index = taken_index(parts[i].part, position);
     if (index >= parts[i].part.count) continue;
@@ -203,9 +204,9 @@ BACKSLICE_HD void sum_in_row(const DeviceTiles& tiles, const RowPart* parts, std
   sum.write();
 }
 
-// -- The variants, best first: what dispatch, tests and benchmarks walk
+// -- The variants, best first: dispatch, tests and benchmarks walk them
 
-// What a block of threads has in common: a run of a row, where nothing is added or something may be, or nothing.
+// The common work of a block of threads: a range of a row without additions, with additions, or none.
 enum class TileWay { RowsApart, Rows, Units };
 
 struct TileVariant {
@@ -230,7 +231,7 @@ inline constexpr auto kTileVariants = [] {
   return variants;
 }();
 
-// The best that can run them; there always is one.
+// Returns the best variant that can run them; there is always one.
 inline const TileVariant& tile_variant(const DeviceTiles& tiles) {
   return first_of(kTileVariants, [&](const TileVariant& variant) { return variant.can_run(tiles); });
 }

@@ -87,6 +87,7 @@ struct AxisRange {
   const AxisPart* parts;
 };
 
+// Returns the ranges of the slices on the axis, by their start.
 std::vector<AxisRange> sorted_by_start(const CommonAxes& common, int axis, const TaskRunner& runner) {
   std::vector<AxisRange> ranges;
   ranges.reserve(common.sources.size());
@@ -134,7 +135,7 @@ bool are_disjoint(const CommonAxes& common, const TaskRunner& runner) {
   if (common.slices() < 2) return true;
   if (common.rank() == 0) return false;
   const int axis = thinnest_axis(common, runner);
-  // Slices whose range on the axis has not ended yet; only they can meet the next one.
+  // The slices whose range on the axis has not ended yet; only they can meet the next one.
   std::vector<AxisRange> open;
   std::int64_t step = 0;
   for (const AxisRange& next : sorted_by_start(common, axis, runner)) {

@@ -1,8 +1,8 @@
 // Many slices of one destination, brought to common axes.
 //
-// Each slice becomes one AxisPart per axis: which positions of the destination it takes, and how far apart they lie in
-// its source. Axes are turned forward and ordered by the destination's strides, as in a Plan, of whose loops they are
-// the parts that differ from slice to slice; neighbours that are one run for every slice are merged.
+// Each slice becomes one AxisPart per axis: the positions of the destination that it selects, and their distance in its
+// source. Axes are turned forward and ordered by the destination's strides, as in a Plan; the parts are the members of
+// its loops that differ from slice to slice. Axes that continue each other for every slice are merged.
 #pragma once
 
 #include <utility>
@@ -14,23 +14,23 @@
 
 namespace backslice {
 
-// What becomes of an element that two slices have.
+// The value of an element that two slices select.
 enum class Overlap { None, Added, LastWins };
 
-// There may be millions of slices: the functions that go through all of them ask the runner whether to go on.
+// There may be millions of slices: functions that visit all of them check for cancellation.
 
-// Of a destination without elements: no axes, no slices.
+// For a destination without elements: no axes, no slices.
 CommonAxes common_axes(std::span<const SliceGradient> slices, const Layout& dst, const TaskRunner& runner);
 
-// Whether no position is taken by two slices. Exact.
+// Returns whether no two slices select the same position. Exact.
 bool are_disjoint(const CommonAxes& common, const TaskRunner& runner);
 
-// Whether two slices share a position; exact.
+// Returns whether two slices share a position. Exact.
 bool intersect(const AxisPart* a, const AxisPart* b, int rank);
 
-// -- How a tensor is cut into tiles, and which of many slices meet a tile
+// -- The division of a tensor into tiles, and the slices that meet a tile
 
-// The grid of tiles: inner axes whole, one axis cut into runs, outer axes one position at a time.
+// The grid of tiles: inner axes whole, one axis cut into ranges, outer axes one position at a time.
 struct Grid {
   int cut = 0;             // the axis that is cut; -1 when there are no axes
   std::int64_t run = 1;    // its positions in a tile
@@ -41,12 +41,12 @@ struct Grid {
 
 Grid make_grid(const CommonAxes& common, std::int64_t item_size, std::int64_t tile_bytes);
 
-// Which slices meet each position (or run, on the cut axis) of one axis: the one that tells them apart best.
+// The slices that meet each position (or range, on the cut axis) of one axis: the axis that separates them best.
 class Buckets {
  public:
   Buckets(const CommonAxes& common, const Grid& grid, const TaskRunner& runner);
 
-  // Candidates, in list order, for a tile at these positions of the outer axes and this run.
+  // Returns candidates, in list order, for a tile at these positions of the outer axes and this range.
   const std::vector<std::int64_t>& candidates(const std::int64_t* outer, std::int64_t run) const {
     if (grid_.cut < 0) return lists_[0];
     return lists_[static_cast<std::size_t>(axis_ == grid_.cut ? run : outer[axis_])];
