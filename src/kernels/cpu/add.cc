@@ -19,7 +19,7 @@ namespace {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// As many numbers as whole vectors hold, from there on; returns where the next one is.
+// Adds as many numbers as whole vectors hold; returns the position of the next number.
 template <class D>
 HWY_INLINE std::int64_t add_vectors(D d, std::byte* dst, const std::byte* src, std::int64_t i, std::int64_t count) {
   using T = hn::TFromD<D>;
@@ -32,7 +32,7 @@ HWY_INLINE std::int64_t add_vectors(D d, std::byte* dst, const std::byte* src, s
   return i;
 }
 
-// Rows of T, kParts of them per element.
+// Adds rows of T, kParts per element.
 template <class T, int kParts = 1>
 HWY_INLINE void add_dense(std::byte* dst, const std::byte* src, std::int64_t count) {
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
@@ -47,7 +47,7 @@ HWY_INLINE void add_dense(std::byte* dst, const std::byte* src, std::int64_t cou
     }
   };
   std::int64_t i = 0;
-  if (total * kSize >= kTuning.aligned_sums) {  // no vector is then stored to two lines
+  if (total * kSize >= kTuning.aligned_sums) {  // so that no vector crosses a cache line
     const auto ahead = static_cast<std::int64_t>(-reinterpret_cast<std::uintptr_t>(dst) % kLine);
     add_numbers(0, i = ahead / kSize);
   }
@@ -57,7 +57,7 @@ HWY_INLINE void add_dense(std::byte* dst, const std::byte* src, std::int64_t cou
   add_numbers(i, total);
 }
 
-// A complex number is a vector of two.
+// A complex number is a vector of two numbers.
 template <class T, int kParts>
 struct Numbers {
   typedef T Type __attribute__((vector_size(kParts * sizeof(T))));
@@ -67,7 +67,7 @@ struct Numbers<T, 1> {
   using Type = T;
 };
 
-// Runs of elements of kParts numbers each. (The plane is copied: stores through bytes could change it.)
+// Adds runs of elements of kParts numbers each. (The plane is copied: stores through bytes could change it.)
 template <class T, int kParts = 1>
 void add_runs(std::byte* dst, const std::byte* src, const Plane& shared, std::int64_t run) {
   const Plane plane = shared;
@@ -104,7 +104,7 @@ void add_elements(std::byte* dst, const std::byte* src, const Plane& plane, std:
       });
 }
 
-// Elements that are added in a wider form: Sum adds one vector of 16-bit patterns.
+// Adds elements in a wider form: Sum adds one vector of 16-bit patterns.
 template <class Sum>
 void add_in_float(std::byte* dst, const std::byte* src, std::int64_t count, Sum sum) {
   const hn::ScalableTag<float> wide;
@@ -143,8 +143,9 @@ void add_bfloat16(std::byte* dst, const std::byte* src, std::int64_t count) {
   });
 }
 
-// float16 to float32 and back, by the bits, so that every target rounds the same way: to nearest even. A subnormal
-// number becomes a normal one by adding and subtracting 2^-14 or its like; the hardware's own addition does the rest.
+// Converts float16 to float32 and back, by the bits, so that every target rounds the same way: to nearest even. A
+// subnormal number becomes a normal one by adding and subtracting a power of two such as 2^-14; the hardware's addition
+// does the rest.
 template <class U32, class Bits>
 auto widen_float16(U32 u32, Bits half) {
   const hn::RebindToFloat<U32> f32;

@@ -17,7 +17,7 @@ HWY_BEFORE_NAMESPACE();
 namespace backslice::HWY_NAMESPACE {
 namespace {
 
-// -- Rows of sparse indices in vectors, and what comparing them needs
+// -- Rows of sparse indices in vectors, and the operations to compare them
 
 // Rows of kAxes indices of type T, read at any row: one vector per axis, or one index.
 template <class T, int kAxes, bool kPacked>
@@ -28,7 +28,7 @@ class Rows {
 
   explicit Rows(IndexPointers pointers) : pointers_(pointers) {}
 
-  // Vectors of SVE cannot be elements of an array: those of missing axes repeat the first.
+  // Vectors of SVE cannot be elements of an array. The members of missing axes repeat the first.
   HWY_INLINE void load(std::int64_t row, V& a, V& b, V& c, V& e) const {
     const D d;
     if constexpr (!kPacked || HWY_TARGET == HWY_SCALAR) {
@@ -49,7 +49,7 @@ class Rows {
     }
   }
 
-  // One vector per axis as well, but of packed rows the indices of all axes as they follow each other.
+  // Also one vector per axis. For packed rows, vectors hold the indices of all axes in the order of memory.
   HWY_INLINE void load_as_they_lie(std::int64_t row, V& a, V& b, V& c, V& e) const {
     const D d;
     const auto vector = [&](std::int64_t i) HWY_ATTR {
@@ -88,13 +88,13 @@ class Rows {
   IndexPointers pointers_;
 };
 
-// Packed rows that fill vectors can be compared as they lie, an index per lane, without a vector per axis. ARM takes
-// axes apart while loading, and has no instruction that turns a mask into bits.
+// Packed rows that fill vectors can be compared in the order of memory, an index per lane, without a vector per axis.
+// ARM separates the axes while loading, and has no instruction that turns a mask into bits.
 template <class T, int kAxes, bool kPacked>
 constexpr bool kAsTheyLie = kPacked && (kAxes == 2 || kAxes == 4) && HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR &&
                             kAxes * sizeof(T) <= HWY_MAX_BYTES;
 
-// A value per axis, once for each lane of rows as they lie.
+// A value per axis, repeated for the lanes of packed rows.
 template <class T, int kAxes>
 class AxisLanes {
  public:
@@ -113,8 +113,8 @@ class AxisLanes {
   alignas(kLine) T lanes_[kLanes];
 };
 
-// A vector has at most 16 lanes: kLine bytes of 4. Highway may write eight bytes; what is read are those that it must
-// have written, as others would have to wait.
+// A vector has at most 16 lanes: kLine bytes of 4. Highway may write eight bytes; only the bytes that it certainly
+// writes are read, since reading others would stall.
 template <class D>
 HWY_INLINE std::uint64_t bits_of(D d, hn::Mask<D> mask) {
   alignas(8) std::uint8_t bytes[8];
@@ -125,7 +125,7 @@ HWY_INLINE std::uint64_t bits_of(D d, hn::Mask<D> mask) {
   return bits;
 }
 
-// Of each kStep bits the first, one after the other.
+// Collects the first of each kStep bits.
 template <int kStep>
 HWY_INLINE std::uint64_t first_of_each(std::uint64_t bits) {
   if constexpr (kStep == 2) {
@@ -147,8 +147,8 @@ HWY_INLINE std::uint64_t first_of_each(std::uint64_t bits) {
 
 // -- Boxes
 
-// Which rows lie in a box. An index less the lowest one, taken as unsigned, is at most the reach of the axis where it
-// lies in the box; with the sign bit turned over, signed instructions compare as unsigned ones would.
+// Finds the rows in a box. An index minus the lowest one, as an unsigned number, is at most the extent of the axis if
+// it is in the box. With the sign bit flipped, signed instructions compare unsigned numbers.
 template <class T, int kAxes, bool kPacked>
 class Box {
  public:
@@ -163,7 +163,7 @@ class Box {
           return turned(static_cast<Bits>(static_cast<Bits>(box.high[axis]) - static_cast<Bits>(box.low[axis])));
         }) {}
 
-  // The words of these rows.
+  // Writes the words of these rows.
   HWY_INLINE void words(const RowsOfList& rows, std::int64_t row, std::int64_t end, std::uint64_t* words) const {
     for (; row + kWordRows <= end; row += kWordRows) *words++ = word(rows, row);
     if (row < end) *words = word(rows, row, end - row);
@@ -248,7 +248,7 @@ class Comparison {
   Comparison(const RowsOfList& rows, const RowsOfList& others, const std::int64_t* start)
       : rows_(rows), others_(others), start_([&](int axis) { return static_cast<T>(start[axis]); }) {}
 
-  // Whether the rows of a word, counted from `row`, are the others from `other` on.
+  // Returns whether the rows of a word, counted from `row`, equal the others from `other` on.
   HWY_INLINE bool are_equal(std::uint64_t word, std::int64_t row, std::int64_t other) const {
     if constexpr (kAsTheyLie<T, kAxes, kPacked>) {
       if (word == ~std::uint64_t{0}) return all_equal(rows_.template at<0>(row), others_.template at<0>(other));
@@ -272,7 +272,7 @@ class Comparison {
     return hn::AllTrue(d, hn::Eq(difference, hn::Zero(d)));
   }
 
-  // A row is a vector. Which rows there are decides no branch but the last.
+  // A row is a vector. Only the last branch depends on which rows there are.
   HWY_INLINE bool vectors_equal(std::uint64_t word, std::int64_t row, std::int64_t other) const {
     const hn::CappedTag<T, kAxes> d;
     const auto start = start_.vector(d);
@@ -303,7 +303,7 @@ class Comparison {
   AxisLanes<T, kAxes> start_;
 };
 
-// The box where the other list has it.
+// The box in the coordinates of the other list.
 inline IndexBox less_start(IndexBox box, const std::int64_t* start, int axes) {
   for (int axis = 0; axis < axes; ++axis) {
     box.low[axis] -= start[axis];
@@ -312,8 +312,8 @@ inline IndexBox less_start(IndexBox box, const std::int64_t* start, int axes) {
   return box;
 }
 
-// A piece is first looked at for the box and then compared. Reading its rows so depends on no branch, and memory is
-// read ahead; the rows are still in the cache when some of them are compared.
+// Each piece is first tested for the box and then compared. Reading its rows then depends on no branch, so memory is
+// read ahead; the rows are still in the cache for the comparison.
 template <class T, int kAxes, bool kPacked>
 Followed follow(IndexPointers pointers, std::int64_t count, IndexPointers other_pointers, std::int64_t others_count,
                 const IndexBox& in, const std::int64_t* start, std::uint64_t* words) {

@@ -1,4 +1,4 @@
-// Items in vectors: what spreading and streaming rows share. Included once for each target.
+// Items in vectors, for rows that are spread and streamed. Included once for each target.
 #if defined(BACKSLICE_KERNELS_CPU_ITEMS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef BACKSLICE_KERNELS_CPU_ITEMS_INL_H_
 #undef BACKSLICE_KERNELS_CPU_ITEMS_INL_H_
@@ -28,17 +28,17 @@ HWY_INLINE void copy_item(std::byte* dst, const std::byte* src) {
   std::memcpy(dst, src, sizeof(T));
 }
 
-// So many items of one step of a loop: the processor's prefetching follows each load by itself, and so looks further
+// Number of items per step of a loop: the processor's prefetching follows each load separately, and so looks further
 // ahead.
 inline constexpr int kAtOnce = 8;
 
-// Calls row(dst, src, count, dst stride, src stride) for the rows of a plane of items of so many bytes, or for its
-// columns where these are longer and rows are short and close together: some at a time, which stay in the L1 cache.
+// Calls row(dst, src, count, dst stride, src stride) for the rows of a plane of items of so many bytes. If rows are
+// short and close together, it calls it for columns instead, some at a time, so that they stay in the L1 cache.
 template <std::size_t kSize, class Row>
 HWY_INLINE void for_each_long_row(std::byte* dst, const std::byte* src, const Plane& shared, const Row& row) {
   constexpr auto kShort = std::min<std::int64_t>(kTuning.short_items, kLine / static_cast<std::int64_t>(kSize));
-  Plane plane = shared;  // of its own: stores through bytes could change one that others see
-  if (-plane.src_stride > std::abs(plane.dst_stride)) {  // memory is walked faster upwards: that with more of it
+  Plane plane = shared;                                  // a copy: stores through bytes could change it
+  if (-plane.src_stride > std::abs(plane.dst_stride)) {  // memory is walked faster upwards: choose the larger side
     dst += (plane.count - 1) * plane.dst_stride, src += (plane.count - 1) * plane.src_stride;
     plane.dst_stride = -plane.dst_stride, plane.src_stride = -plane.src_stride;
   }
@@ -46,13 +46,14 @@ HWY_INLINE void for_each_long_row(std::byte* dst, const std::byte* src, const Pl
   if (plane.count >= kShort || plane.rows <= plane.count || row_bytes > kTuning.far_apart) {
     const std::int64_t ahead = row_bytes > kTuning.far_apart ? std::min<std::int64_t>(plane.count, 4) : 0;
     for (std::int64_t i = 0; i < plane.rows; ++i) {
-      // The processor does not see where the next row begins. (Where there is none, nothing is read.)
+      // Prefetches the beginning of the next row, which the processor does not predict. (Without a next row, nothing is
+      // read.)
       for (std::int64_t k = 0; k < ahead; ++k) __builtin_prefetch(src + (i + 1) * plane.row_src + k * plane.src_stride);
       row(dst + i * plane.row_dst, src + i * plane.row_src, plane.count, plane.dst_stride, plane.src_stride);
     }
     return;
   }
-  const std::int64_t block = kTuning.box / row_bytes;  // some, since rows are close together
+  const std::int64_t block = kTuning.box / row_bytes;  // only some, since rows are close together
   for (std::int64_t first = 0; first < plane.rows; first += block) {
     const std::int64_t rows = std::min(block, plane.rows - first);
     std::byte* const to = dst + first * plane.row_dst;
@@ -63,7 +64,7 @@ HWY_INLINE void for_each_long_row(std::byte* dst, const std::byte* src, const Pl
   }
 }
 
-// Item by item, any stride: what is left when no vector form applies.
+// Moves item by item, with any stride, if no vector form applies.
 template <class T>
 HWY_MAYBE_UNUSED void spread_scalar(std::byte* dst, const std::byte* src, std::int64_t count, std::int64_t step,
                                     std::int64_t src_stride) {
@@ -73,13 +74,13 @@ HWY_MAYBE_UNUSED void spread_scalar(std::byte* dst, const std::byte* src, std::i
   }
 }
 
-// How many of the next items lie before the first that a whole vector can be stored to without touching two lines.
+// Returns how many of the next items lie before the first position at which vector stores do not cross cache lines.
 HWY_INLINE std::int64_t items_to_line(const std::byte* dst, std::int64_t size, std::int64_t lanes) {
   const auto misaligned = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(dst)) & (lanes * size - 1);
   return lanes - misaligned / size;
 }
 
-// How many of the items before it lie after the last such place.
+// Returns how many of the items before it lie after the last such position.
 HWY_INLINE std::int64_t items_before_line(const std::byte* end, std::int64_t size, std::int64_t lanes) {
   return lanes - items_to_line(end, size, lanes);
 }

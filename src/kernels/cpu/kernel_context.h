@@ -1,4 +1,4 @@
-// KernelContext: how a kernel is to run. It has all that a kernel needs besides its work: no kernel asks a global.
+// KernelContext: everything that a kernel needs besides its work. No kernel reads a global.
 #pragma once
 
 #include <new>
@@ -19,11 +19,10 @@ struct KernelContext {
   std::int64_t pieces;            // into how many the work is cut, at most
   TaskRunner tasks;               // where pieces run
   Allocator& allocator;           // of memory that the kernel needs for itself
-  cuda::DeviceStream queue = {};  // where it is queued on a CUDA device, which uses only this and the allocator
+  cuda::DeviceStream queue = {};  // stream on a CUDA device, where kernels use only this and the allocator
 };
 
-// Room for `count` items that a kernel needs for itself, uninitialised, aligned as tensors are. Throws where there is
-// none.
+// Returns uninitialised scratch memory for `count` items, aligned like tensors. Throws if there is no memory.
 template <class T>
 Buffer allocate_scratch(std::int64_t count, Allocator& allocator) {
   const auto bytes = checked_multiply(count, static_cast<std::int64_t>(sizeof(T)));

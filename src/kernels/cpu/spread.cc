@@ -1,5 +1,5 @@
-// Rows by ordinary stores: items spread with zeros between, items to where bits are set, zeros. Included once for each
-// target by foreach_target.h; the part under HWY_ONCE is compiled once.
+// Rows by ordinary stores: items with zeros between them, items at the positions of set bits, zeros. Included once for
+// each target by foreach_target.h; the part under HWY_ONCE is compiled once.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/spread.cc"
 #include <hwy/foreach_target.h>
@@ -16,7 +16,7 @@
 #define BACKSLICE_KERNELS_CPU_SPREAD_PLACES_
 namespace backslice {
 
-// For each set of eight lanes and each lane in it: the how-manieth of the set it is. -1 for lanes that are not in it.
+// For each set of eight lanes and each lane: the rank of the lane in the set, -1 for lanes outside the set.
 struct PlacesInSet {
   constexpr PlacesInSet() {
     for (unsigned set = 0; set < 256; ++set) {
@@ -35,7 +35,7 @@ HWY_BEFORE_NAMESPACE();
 namespace backslice::HWY_NAMESPACE {
 namespace {
 
-// N items forwards or backwards into one vector, in the order they are to be written.
+// Loads N items forwards or backwards into one vector, in the order of the output.
 template <bool kBackward, class D>
 hn::Vec<D> load_items(D d, const std::byte* src) {
   using T = hn::TFromD<D>;
@@ -44,7 +44,7 @@ hn::Vec<D> load_items(D d, const std::byte* src) {
   return reverse(d, hn::LoadU(d, reinterpret_cast<const T*>(lowest)));
 }
 
-// One vector of items and the zeros after each.
+// Stores one vector of items and the zeros after each.
 template <int kStep, class D>
 void store_with_gaps(D d, hn::Vec<D> items, std::byte* dst) {
   auto* to = reinterpret_cast<hn::TFromD<D>*>(dst);
@@ -55,8 +55,7 @@ void store_with_gaps(D d, hn::Vec<D> items, std::byte* dst) {
   if constexpr (kStep == 4) hn::StoreInterleaved4(items, zero, zero, zero, d, to);
 }
 
-// The same for items of 4 and 8 bytes, each of which is moved to its lane by one instruction, where de-interleaving
-// takes several.
+// The same for items of 4 and 8 bytes. One instruction moves each to its lane; de-interleaving takes several.
 #if HWY_TARGET == HWY_AVX3
 template <class T, int kStep>
 class PlacedLanes {
@@ -79,7 +78,7 @@ class PlacedLanes {
     for (int k = 0; k < kStep; ++k) _mm512_storeu_si512(dst + 64 * k, placed(items.raw, k));
   }
 
-  // At most one vector of items, without the zeros after the last.
+  // Stores at most one vector of items, without the zeros after the last.
   void store_last(const std::byte* src, std::int64_t count, std::byte* dst) const {
     const __m512i items = load_first(src, first_lanes(count));
     std::int64_t left = (count - 1) * kStep + 1;
@@ -142,16 +141,16 @@ void spread_vectors(std::byte* dst, const std::byte* src, std::int64_t count) {
   const auto write = [&](std::int64_t i) {
     gaps.store(load_items<kBackward>(d, src + i * kSrcStride), dst + i * kStep * kSize);
   };
-  if constexpr (gaps.kStoresLast && !kBackward) {  // in line with those before: stores across pages take long
+  if constexpr (gaps.kStoresLast && !kBackward) {  // aligned with the earlier ones: stores across pages are slow
     std::int64_t i = 0;
     for (; i + lanes < count; i += lanes) write(i);
     return gaps.store_last(src + i * kSize, count - i, dst + i * kStep * kSize);
   }
-  // The zeros after the last item are not ours to write, so the last one is written alone.
+  // The zeros after the last item are outside the destination, so the last item is written alone.
   const std::int64_t limit = kStep == 1 ? count : count - 1;
   if (limit < lanes) return spread_scalar<T>(dst, src, count, kStep, kSrcStride);
-  // Memory is read faster upwards, so a source that is taken backwards is walked from its far end. The vector that ends
-  // with the last items overlaps the one before.
+  // Memory is read faster upwards, so a reversed source is walked from its far end. The vector with the last items
+  // overlaps the one before.
   const std::int64_t whole = limit / lanes * lanes;
   if (kBackward && whole < limit) write(limit - lanes);
   for (std::int64_t k = 0; k < whole; k += lanes) write(kBackward ? whole - lanes - k : k);
@@ -182,7 +181,7 @@ void spread16(std::byte* dst, const std::byte* src, std::int64_t count, std::int
   spread_scalar<Item16>(dst, src, count, step, src_stride);
 }
 
-// The first and the last vector may overlap their neighbours; those between are aligned, so that no store splits a
+// The first and the last vector may overlap their neighbours; those between are aligned, so that no store crosses a
 // line.
 void zero(std::byte* dst, std::int64_t bytes) {
   const hn::ScalableTag<std::uint8_t> d;
@@ -204,14 +203,14 @@ void zero(std::byte* dst, std::int64_t bytes) {
   hn::StoreU(zero, d, to + bytes - lanes);
 }
 
-// -- Dense items moved apart to where bits are set
+// -- Dense items moved to the positions of set bits
 
-// Where the machine has instructions for it; elsewhere items are moved one by one as fast.
+// If the machine has instructions for it; on others, moving items one by one is as fast.
 #if HWY_TARGET == HWY_AVX3
 template <class T>
 constexpr bool kExpands = true;
 
-// The first items of the vector at the lanes of the set, in order, and zeros at the others. (Highway 1.0.3 has no
+// Puts the first items of the vector at the lanes of the set, in order, and zeros at the others. (Highway 1.0.3 has no
 // Expand.)
 template <class T>
 HWY_INLINE hn::Vec512<T> expanded(hn::Vec512<T> items, std::uint64_t set) {

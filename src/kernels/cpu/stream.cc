@@ -1,5 +1,5 @@
-// Rows by stores past the caches: whole lines, copied, zeroed, reversed, with gaps. Included once for each target by
-// foreach_target.h; the part under HWY_ONCE is compiled once.
+// Rows by stores that bypass the caches: whole lines, copied, zeroed, reversed, with gaps. Included once for each
+// target by foreach_target.h; the part under HWY_ONCE is compiled once.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/cpu/stream.cc"
 #include <hwy/cache_control.h>
@@ -31,10 +31,10 @@ void stream_zero(std::byte* dst, std::int64_t bytes) {
   for (std::int64_t i = 0; i < bytes; i += lanes) hn::Stream(zero, d, reinterpret_cast<std::uint8_t*>(dst) + i);
 }
 
-// The vector of which the bytes from `first` to `end` come from there on, and the others are zero.
+// Returns a vector whose bytes from `first` to `end` are loaded from src; the others are zero.
 template <class D>
 HWY_INLINE hn::Vec<D> load_some(D d, const std::byte* src, std::int64_t first, std::int64_t end) {
-#if HWY_TARGET == HWY_AVX3  // which does not touch the memory of lanes that it does not load
+#if HWY_TARGET == HWY_AVX3  // does not touch the memory of lanes that it does not load
   const auto lanes =
       hn::AndNot(hn::FirstN(d, static_cast<std::size_t>(first)), hn::FirstN(d, static_cast<std::size_t>(end)));
   return hn::MaskedLoad(lanes, d, reinterpret_cast<const std::uint8_t*>(src) - first);
@@ -45,7 +45,7 @@ HWY_INLINE hn::Vec<D> load_some(D d, const std::byte* src, std::int64_t first, s
 #endif
 }
 
-// Each line is made in a register.
+// Each line is composed in a register.
 void stream_rows(std::byte* dst, const std::byte* src, const ShortRows& shape) {
   const hn::ScalableTag<std::uint8_t> d;
   const auto lanes = static_cast<std::int64_t>(hn::Lanes(d));
@@ -67,7 +67,7 @@ void stream_rows(std::byte* dst, const std::byte* src, const ShortRows& shape) {
   }
 }
 
-// Walks the source upwards, as memory is read faster that way; the order of non-temporal stores does not matter.
+// Walks the source upwards, since memory is read faster that way; the order of non-temporal stores does not matter.
 template <class T>
 void stream_reversed(std::byte* dst, const std::byte* src, std::int64_t bytes) {
   const hn::ScalableTag<T> d;
@@ -93,7 +93,7 @@ void stream_reversed16(std::byte* dst, const std::byte* src, std::int64_t bytes)
 #endif
 }
 
-// An item of twice the size that begins with ours and ends in zeros is ours and a zero: the machine is little-endian.
+// An item and a zero are one item of twice the size: the machine is little-endian.
 template <class T, class Wide>
 void stream_spaced(std::byte* dst, const std::byte* src, std::int64_t bytes) {
   const hn::ScalableTag<Wide> wide;

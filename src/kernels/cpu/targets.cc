@@ -19,15 +19,15 @@ struct Candidate {
   std::string_view name;
 };
 
-// Best first. Some are only of x86-64, some only of ARM.
+// Best first. Some exist only on x86-64, some only on ARM.
 constexpr Candidate kCandidates[] = {
     {HWY_AVX3, "AVX3"}, {HWY_AVX2, "AVX2"}, {HWY_SSE4, "SSE4"}, {HWY_SVE2_128, "SVE2_128"}, {HWY_SVE_256, "SVE_256"},
     {HWY_SVE2, "SVE2"}, {HWY_SVE, "SVE"},   {HWY_NEON, "NEON"}, {HWY_SCALAR, "SCALAR"},
 };
 
-// Null where this build leaves the target out.
+// Null if this build excludes the target.
 const RowKernels* rows_of(const Candidate& candidate) {
-  static std::deque<RowKernels> made;  // which targets point to
+  static std::deque<RowKernels> made;  // targets point to it
   RowKernels rows{};
   set_spread_rows(candidate.bit, rows);
   set_move_rows(candidate.bit, rows);
@@ -39,14 +39,15 @@ const RowKernels* rows_of(const Candidate& candidate) {
   return &made.back();
 }
 
-// What the whole library was compiled for needs no detection. (Highway asks for AES before it reports NEON, which
-// ARM machines without it have too.)
+// Targets for which the whole library was compiled need no detection. (Highway requires AES for NEON, which some ARM
+// machines with NEON lack.)
 bool runs_here(const Candidate& candidate) {
   constexpr std::int64_t kAlways = HWY_SCALAR | HWY_STATIC_TARGET;
   return ((hwy::SupportedTargets() | kAlways) & candidate.bit) != 0;
 }
 
-// SVE's vectors may be up to four cache lines long. No machine has more than one; where one does, NEON runs.
+// SVE's vectors may be up to four cache lines long. No known machine has more than one line; on such a machine NEON
+// runs.
 bool vectors_fill_lines(const RowKernels& rows) { return kLine % rows.vector_bytes == 0; }
 
 std::vector<Target> find_targets() {
@@ -59,7 +60,7 @@ std::vector<Target> find_targets() {
   return found;
 }
 
-// The target that BACKSLICE_FORCE_TARGET names, or null.
+// Returns the target that BACKSLICE_FORCE_TARGET names, or null.
 const Target* forced_target() {
   const char* name = std::getenv("BACKSLICE_FORCE_TARGET");
   if (name == nullptr) return nullptr;

@@ -1,7 +1,7 @@
-// Targets: the SIMD instructions that the row kernels are compiled for, and which of them this machine runs.
+// Targets: the SIMD instruction sets of the row kernels, and those that this machine can run.
 //
-// Which target's rows are used is decided once, at the first call: the best that the machine has, or the one that
-// BACKSLICE_FORCE_TARGET names. While that names none, operations fail, and it is read again.
+// The target is chosen once, at the first call: the best one of the machine, or the one that BACKSLICE_FORCE_TARGET
+// names. If the variable names no target, operations fail, and each reads it again.
 #pragma once
 
 #include <string_view>
@@ -18,24 +18,24 @@ struct Target {
   const RowKernels* rows;
 };
 
-// The targets this machine can run, best first.
+// Returns the targets that this machine can run, best first.
 const std::vector<Target>& available_targets();
 
-// The one in use. Exported for the Python bindings.
+// Returns the target in use. Exported for the Python bindings.
 BACKSLICE_EXPORT const Target& active_target();
 
-// InvalidArgument where BACKSLICE_FORCE_TARGET names none of the targets this machine can run. Exported for the Python
+// Returns InvalidArgument if BACKSLICE_FORCE_TARGET names no target that this machine can run. Exported for the Python
 // bindings.
 BACKSLICE_EXPORT Status check_target_variable();
 
-// Each sets its part of the table, where this build has the target.
+// Each sets its part of the table, if this build has the target.
 void set_spread_rows(std::int64_t target, RowKernels& rows);
 void set_move_rows(std::int64_t target, RowKernels& rows);
 void set_stream_rows(std::int64_t target, RowKernels& rows);
 void set_add_rows(std::int64_t target, RowKernels& rows);
 void set_index_rows(std::int64_t target, RowKernels& rows);
 
-// A setter compiled for one target; null where this build leaves the target out.
+// A setter compiled for one target; null if this build excludes the target.
 struct PerTarget {
   std::int64_t target;
   void (*set)(RowKernels& rows);

@@ -1,15 +1,15 @@
-// Writers: where a kernel puts the bytes of a dense destination, from first to last.
+// Writers: put the bytes of a dense destination in place, from first to last.
 //
-// A kernel that fills a destination makes a stream of zeros, copies and computed rows. DirectWriter puts them where
-// they belong. StreamWriter is for destinations larger than the caches: it composes short pieces in a block that stays
-// in the L1 cache and sends whole cache lines past the caches, so that no line is read before it is written, and none
-// is written in parts. Zeros are only counted until something else follows, so that the zeros at the end of one row and
-// the start of the next, on any axis, become one run.
+// A kernel that fills a destination makes a stream of zeros, copies and computed rows. DirectWriter stores them where
+// they belong. StreamWriter is for destinations larger than the caches: it composes short ones in a block that stays in
+// the L1 cache, and sends whole cache lines past the caches. So no line is read before it is written, and none is
+// written in parts. Zeros are only counted until something else follows, so the zeros at the end of one row and the
+// start of the next, on any axis, become one run.
 //
-// Both have: zero(bytes); copy(src, bytes); reserve(bytes) for at most kMaxReserve bytes that the caller fills,
-// followed by commit(bytes); spread(src, count, step, src_stride, width), which is RowKernels::spread for items of
-// 2^width bytes, and lines(src, rows), which is RowKernels::stream_rows, where the writer has a faster way than
-// reserve, and else return false; and finish().
+// Both writers have these functions: zero(bytes); copy(src, bytes); reserve(bytes) for at most kMaxReserve bytes that
+// the caller fills, followed by commit(bytes); finish(). spread(src, count, step, src_stride, width) is
+// RowKernels::spread for items of 2^width bytes, and lines(src, rows) is RowKernels::stream_rows. These two return
+// false if the writer has no faster way than reserve.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace backslice {
 
 inline constexpr std::int64_t kMaxReserve = 4096;
 
-// memset and memcpy with the sizes that plans have.
+// memset and memcpy with the types of a plan's sizes.
 inline void zero_bytes(std::byte* dst, std::int64_t bytes) { std::memset(dst, 0, static_cast<std::size_t>(bytes)); }
 inline void copy_bytes(std::byte* dst, const std::byte* src, std::int64_t bytes) {
   std::memcpy(dst, src, static_cast<std::size_t>(bytes));
@@ -40,7 +40,7 @@ class DirectWriter {
     copy_bytes(dst_, src, bytes);
     dst_ += bytes;
   }
-  // At once where the row kernel writes every byte once.
+  // Writes directly if the row kernel writes every byte once.
   bool spread(const std::byte* src, std::int64_t count, std::int64_t step, std::int64_t src_stride, int width) {
     const std::int64_t size = std::int64_t{1} << width;
     if (step > 4 || (src_stride != size && src_stride != -size) || size > 8) return false;
@@ -103,7 +103,7 @@ class StreamWriter {
             if (n > 0) rows_.spread[width](to, src_at(from), n / spacing, step, src_stride);
           },
           [&](std::byte* to, std::int64_t from, std::int64_t n) { stream_row(to, src_at(from), n); });
-    copy(src + (count - 1) * src_stride, size);  // the last item, which has no gap after it
+    copy(src + (count - 1) * src_stride, size);  // the last item has no gap after it
     return true;
   }
 
@@ -144,7 +144,7 @@ class StreamWriter {
   // Sends the whole lines of the block and moves the rest to its front.
   void flush_lines() {
     std::int64_t from = 0;
-    if (begin_ > 0 && end_ >= kLine) {  // the line the destination starts in is not all ours
+    if (begin_ > 0 && end_ >= kLine) {  // the line that contains the start is not all ours
       copy_bytes(line_ + begin_, block_ + begin_, kLine - begin_);
       begin_ = 0;
       from = kLine;
@@ -165,8 +165,8 @@ class StreamWriter {
     zeros_ = 0;
   }
 
-  // Writes `bytes` bytes: few of them to the block, many past it but for the parts of lines at both ends. `put` and
-  // `stream` are given where to, from where in the run, and how many bytes; stream's are whole lines.
+  // Writes `bytes` bytes: few of them to the block; many past it, except partial lines at both ends. `put` and `stream`
+  // get the destination, the offset in the run, and the number of bytes; stream's are whole lines.
   template <class Put, class Stream>
   void write(std::int64_t bytes, const Put& put, const Stream& stream) {
     if (bytes < kTuning.direct_run) {

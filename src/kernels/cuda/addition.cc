@@ -14,7 +14,7 @@ struct AdditionOf;
 template <class Storage, int kBits>
 struct AdditionOf<Wrapping<Storage, kBits>> {
   static Addition make() {
-    // Narrow integers have a byte each.
+    // Narrow integers take a byte each.
     std::uint64_t mask = ~0ull;
     if (kBits < 8) mask = 0x0101010101010101u * ((1u << kBits) - 1);
     return {.kind = Addition::Kind::Wrapping, .width = sizeof(Storage), .mask = mask};

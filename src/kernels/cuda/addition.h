@@ -1,6 +1,6 @@
-// Sums of elements as the CPU forms them, bit for bit, for kernels and for tests on the CPU.
+// Sums of elements with the CPU's results, bit for bit, for kernels and for tests on the CPU.
 //
-// A thread adds up to sixteen bytes at once, of which the kind says what they are. Complex numbers are two floats.
+// A thread adds up to sixteen bytes at once; the kind says what they are. Complex numbers are two floats.
 #pragma once
 
 #include "backslice/dtype.h"
@@ -14,14 +14,14 @@ struct Addition {
 
   Kind kind = Kind::Wrapping;
   std::int32_t width = 1;      // of a number, in bytes
-  std::uint64_t mask = ~0ull;  // Wrapping: the bits of a number that count, in every number of a word
+  std::uint64_t mask = ~0ull;  // for Wrapping: the significant bits of each number in a word
   FloatFormat format{};        // SmallFloat
 };
 
 // Precondition: can_add(dtype).
 Addition addition_of(DType dtype);
 
-// a + b where one of them or the sum is no number: the first that is none, made quiet, or the CPU's own.
+// a + b if an operand or the sum is NaN: the first NaN operand, made quiet, or the CPU's default NaN.
 BACKSLICE_HD std::uint32_t nan_sum(std::uint32_t a, std::uint32_t b) {
   constexpr std::uint32_t kQuiet = 0x00400000u, kInfinity = 0x7f800000u;
   if ((a & 0x7fffffffu) > kInfinity) return a | kQuiet;
@@ -66,7 +66,7 @@ BACKSLICE_HD std::uint32_t small_sum(std::uint32_t a, std::uint32_t b, const Flo
   return encode(float_of(sum), format);
 }
 
-// The same where both are finite, without taking them apart: bfloat16 is the upper half of a float32.
+// The same if both are finite, without unpacking: bfloat16 is the upper half of a float32.
 BACKSLICE_HD std::uint32_t bfloat16_sum(std::uint32_t a, std::uint32_t b) {
   const float sum = float_of(a << 16) + float_of(b << 16);
   if (sum != sum) return small_sum(a, b, FloatFormat{8, 7, 127, Specials::Ieee});
@@ -82,7 +82,7 @@ BACKSLICE_HD std::uint32_t power_sum(std::uint32_t a, std::uint32_t b) {
 }
 
 #ifdef __CUDA_ARCH__
-// The device has instructions for it, which round as `encode` does.
+// By instructions of the device, which round as `encode` does.
 BACKSLICE_HD std::uint32_t float16_sum(std::uint32_t a, std::uint32_t b) {
   float x, y;
   unsigned short sum;
@@ -99,19 +99,19 @@ BACKSLICE_HD std::uint32_t float16_sum(std::uint32_t a, std::uint32_t b) {
 }
 #endif
 
-// One number of eight bits.
+// Adds one number of eight bits.
 BACKSLICE_HD std::uint32_t narrow_sum(const Addition& addition, std::uint32_t a, std::uint32_t b) {
   return addition.kind == Addition::Kind::SmallFloat ? small_sum(a, b, addition.format) : power_sum(a, b);
 }
 
-// Numbers of `width` bytes within a word of eight, none of which carries into the next.
+// Adds numbers of `width` bytes within a word of eight, without carries between them.
 BACKSLICE_HD std::uint64_t wrapping_sums(std::uint64_t a, std::uint64_t b, std::int32_t width) {
   if (width == 8) return a + b;
   const std::uint64_t top = width == 4 ? 0x8000000080000000u : width == 2 ? 0x8000800080008000u : 0x8080808080808080u;
   return ((a & ~top) + (b & ~top)) ^ ((a ^ b) & top);
 }
 
-// All numbers of a word of `bytes` bytes, which has no others.
+// Adds all numbers of a word of `bytes` bytes.
 template <int kBytes>
 BACKSLICE_HD std::uint64_t word_sums(const Addition& addition, std::uint64_t a, std::uint64_t b) {
   using Kind = Addition::Kind;

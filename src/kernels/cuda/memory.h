@@ -16,24 +16,24 @@
 
 namespace backslice::cuda {
 
-// Whether they are one stream: the default stream is null, and also 1, as DLPack numbers it.
+// Whether both are one stream: the default stream is null, and also 1, as DLPack numbers it.
 inline bool is_same(CudaStream a, CudaStream b) {
   const auto is_default = [](CudaStream stream) { return reinterpret_cast<std::uintptr_t>(stream) <= 1; };
   return a == b || (is_default(a) && is_default(b));
 }
 
-// Where to wait for what was queued on a stream, from any thread. cudaStreamPerThread, which is 2, is another stream on
-// every thread, and only the default stream waits for those of all threads.
+// Returns the stream on which to wait, from any thread, for the work queued on a stream. cudaStreamPerThread (2) is
+// another stream on each thread; only the default stream waits for those of all threads.
 inline CudaStream on_any_thread(CudaStream stream) {
   return reinterpret_cast<std::uintptr_t>(stream) == 2 ? reinterpret_cast<CudaStream>(1) : stream;
 }
 
-// Whether kernels on that device can use the address: InvalidArgument where it is the CPU's or another device's.
+// Checks that kernels on that device can use the address: InvalidArgument if it is the CPU's or another device's,
 // Unimplemented in a build without CUDA.
 Status check_memory(const void* data, Device device, std::string_view argument);
 
-// Pages of a device's memory in which check_memory() found an address right. CUDA maps a device's memory in pages of
-// 2 MB or more, and asking the driver takes longer than reading one entry of a list.
+// Pages of device memory for which check_memory() has succeeded. CUDA maps device memory in pages of 2 MB or more, and
+// a call of the driver takes longer than reading an entry of a list.
 class KnownPages {
  public:
   bool has(const void* data) const { return pages_[slot_of(data)] == page_of(data); }
@@ -59,26 +59,26 @@ class StreamAllocator final : public Allocator {
   DeviceStream queue_;
 };
 
-// Ends the operation where the stream is being captured into a graph, which cannot hold it; `why` goes into the
-// message. Waiting for such a stream would invalidate the capture: whoever waits asks first, before anything is queued.
+// Ends the operation if the stream is being captured into a graph; `why` goes into the message. Waiting for such a
+// stream would invalidate the capture, so this is called before anything is queued.
 void refuse_capture(const char* why, DeviceStream queue);
 
-// Copies to and from a device, behind what was queued before. They throw a StatusException where CUDA refuses.
+// Copy to and from a device, in stream order. They throw a StatusException if CUDA fails.
 void copy_to_device(void* dst, const void* src, std::int64_t bytes, DeviceStream queue);
 
-// Waits for the copy, and so for everything queued before: see refuse_capture().
+// Waits for the copy, and so for all earlier work: see refuse_capture().
 void copy_to_host(void* dst, const void* src, std::int64_t bytes, DeviceStream queue);
 
 void zero(void* dst, std::int64_t bytes, DeviceStream queue);
 
-// As cuda_await() of each of them, but a stream that several of them are of is waited for once.
+// Calls cuda_await() for each, but only once per stream.
 Status await_all(std::span<const Buffer* const> buffers, CudaStream stream);
 
-// Tables that the CPU makes and a kernel reads. They travel as arguments of kernels, not as copies: a graph that is
-// captured keeps them, and nothing waits for them.
+// Tables that the CPU makes and a kernel reads. They are passed as arguments of kernels, not copied: a captured graph
+// keeps them, and nothing waits for them.
 class Tables {
  public:
-  // Appends a table and returns how far from the first byte it will lie.
+  // Appends a table and returns its offset.
   template <class T>
   std::int64_t append(const std::vector<T>& table) {
     const auto at = static_cast<std::int64_t>(bytes_.size());
@@ -88,8 +88,7 @@ class Tables {
     return at;
   }
 
-  // Puts all of them into memory of the device, behind what was queued before. Throws a StatusException where CUDA
-  // refuses.
+  // Puts all of them into device memory, in stream order. Throws a StatusException if CUDA fails.
   Buffer upload(Allocator& allocator, DeviceStream queue) const;
 
  private:

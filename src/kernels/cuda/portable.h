@@ -50,13 +50,14 @@ struct ItemOf<16> {
   using type = Vector;
 };
 
-// An item of that many bytes, or what a thread moves at once.
+// An item of that many bytes, or the bytes that a thread moves at once.
 template <int kBytes>
 using Item = typename ItemOf<kBytes>::type;
 
 BACKSLICE_HD std::uint64_t address(const void* p) { return reinterpret_cast<std::uintptr_t>(p); }
 
-// Of memory that is read or written once: it need not stay in the caches. Precondition: it is aligned to its width.
+// Loads or stores memory that is accessed once: it need not stay in the caches. Precondition: it is aligned to its
+// width.
 template <int kBytes>
 BACKSLICE_HD Item<kBytes> load(const std::byte* from) {
 #ifdef __CUDA_ARCH__
@@ -92,7 +93,7 @@ BACKSLICE_HD void store(std::byte* to, Item<kBytes> item) {
 #endif
 }
 
-// Puts item `at` of a vector, which is still zero there.
+// Sets item `at` of a vector, which is zero there.
 template <int kBytes>
 BACKSLICE_HD void put(Vector& vector, unsigned at, Item<kBytes> item) {
   if constexpr (kBytes == 16) {
@@ -107,7 +108,7 @@ BACKSLICE_HD void put(Vector& vector, unsigned at, Item<kBytes> item) {
   }
 }
 
-// Item `at` of a vector.
+// Returns item `at` of a vector.
 template <int kBytes>
 BACKSLICE_HD Item<kBytes> item_of(const Vector& vector, unsigned at) {
   Item<kBytes> item;
@@ -115,7 +116,7 @@ BACKSLICE_HD Item<kBytes> item_of(const Vector& vector, unsigned at) {
   return item;
 }
 
-// The bytes [first, last) of memory, which loads wider than an item must not leave.
+// The bytes [first, last) of memory, which loads wider than an item must not exceed.
 struct Bounds {
   const std::byte *first = nullptr, *last = nullptr;
 
@@ -124,7 +125,7 @@ struct Bounds {
   }
 };
 
-// (high:low) >> bits, the low half. Precondition: bits < 32.
+// Returns the low half of (high:low) >> bits. Precondition: bits < 32.
 BACKSLICE_HD std::uint32_t funnel(std::uint32_t low, std::uint32_t high, unsigned bits) {
 #ifdef __CUDA_ARCH__
   return __funnelshift_r(low, high, bits);
@@ -133,7 +134,7 @@ BACKSLICE_HD std::uint32_t funnel(std::uint32_t low, std::uint32_t high, unsigne
 #endif
 }
 
-// Four of the bytes of (high:low), each by four bits of the selector, which count from the lowest.
+// Returns four of the bytes of (high:low), each chosen by four bits of the selector, which count from the lowest byte.
 BACKSLICE_HD std::uint32_t permute(std::uint32_t low, std::uint32_t high, std::uint32_t selector) {
 #ifdef __CUDA_ARCH__
   return __byte_perm(low, high, selector);
@@ -152,7 +153,7 @@ BACKSLICE_HD Vector vector_of(std::uint32_t a, std::uint32_t b, std::uint32_t c,
   return {a | static_cast<std::uint64_t>(b) << 32, c | static_cast<std::uint64_t>(d) << 32};
 }
 
-// Sixteen bytes from any address: whole, in parts, or out of the aligned words around them.
+// Loads sixteen bytes from any address: whole, in parts, or from the aligned words around them.
 BACKSLICE_HD Vector load_anywhere(const std::byte* from, const Bounds& bounds) {
   const auto low = static_cast<unsigned>(address(from) & 15);
   if (low == 0) return load<16>(from);
@@ -171,7 +172,7 @@ BACKSLICE_HD Vector load_anywhere(const std::byte* from, const Bounds& bounds) {
   return vector;
 }
 
-// Eight bytes from any address, out of the three aligned words around them, which must all be readable.
+// Loads eight bytes from any address, from the three aligned words around them, which must all be readable.
 BACKSLICE_HD std::uint64_t load_word_around(const std::byte* from) {
   const auto low = static_cast<unsigned>(address(from) & 3);
   const std::byte* words = from - low;
@@ -179,7 +180,7 @@ BACKSLICE_HD std::uint64_t load_word_around(const std::byte* from) {
   return funnel(w[0], w[1], 8 * low) | static_cast<std::uint64_t>(funnel(w[1], w[2], 8 * low)) << 32;
 }
 
-// The first `bytes` (at most 8) from any address, as the low bytes of a word; what follows them is unspecified.
+// Loads the first `bytes` (at most 8) from any address into the low bytes of a word; the other bytes are unspecified.
 BACKSLICE_HD std::uint64_t load_word_anywhere(const std::byte* from, unsigned bytes, const Bounds& bounds) {
   if (bounds.hold(from - (address(from) & 3), 12)) return load_word_around(from);
   std::uint64_t word = 0;
@@ -229,7 +230,7 @@ BACKSLICE_HD std::uint32_t reversed_bytes(std::uint32_t word) {
 #endif
 }
 
-// The items of a vector, last first.
+// Returns the items of a vector in reverse order.
 template <int kBytes>
 BACKSLICE_HD Vector reversed(const Vector& v) {
   if constexpr (kBytes == 16) return v;
@@ -268,15 +269,14 @@ auto with_width_and_count(int width, int count, const Body& body) {
   });
 }
 
-// -- Kernels come in variants, which are listed best first: dispatch takes the first that can run, tests and benchmarks
-// walk them all.
+// -- Kernels have variants, listed best first: dispatch takes the first that can run, tests and benchmarks walk them
+// all.
 
-// What with_width_and_count compiles kernels for, best first: those that know how many loops there are, then those that
-// take any number.
+// The numbers of loops for which with_width_and_count compiles kernels, best first: known ones, then 0 for any number.
 inline constexpr int kWidths[] = {16, 8, 4, 2, 1};
 inline constexpr int kCounts[] = {1, 2, 3, 0};
 
-// The first of a list that will do; there always is one.
+// Returns the first suitable one of a list; there is always one.
 template <class Variants, class Predicate>
 const auto& first_of(const Variants& variants, const Predicate& will_do) {
   return *std::find_if(std::begin(variants), std::end(variants), will_do);

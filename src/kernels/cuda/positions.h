@@ -1,4 +1,4 @@
-// Positions: where an item lies on each of some axes, and what a slice takes of them.
+// Positions: the coordinates of an item on some axes, and the elements that a slice selects there.
 #pragma once
 
 #include "kernels/cuda/portable.h"
@@ -11,8 +11,8 @@ struct FastDivisor {
 
   FastDivisor() = default;
 
-  // Precondition: 1 <= d < 2^31. With 2^(l-1) < d <= 2^l the multiplier is 2^(31+l) / d, rounded up: it fits 32 bits,
-  // and what rounding adds to n * multiplier is less than n * 2^l, and so too little to change the quotient.
+  // Precondition: 1 <= d < 2^31. With 2^(l-1) < d <= 2^l, the multiplier is 2^(31+l) / d, rounded up. It fits 32 bits.
+  // Rounding adds less than n * 2^l to n * multiplier, too little to change the quotient.
   explicit FastDivisor(std::int64_t d) : divisor(static_cast<std::uint32_t>(d)) {
     if (divisor == 1) return;
     unsigned l = 1;
@@ -31,7 +31,7 @@ struct FastDivisor {
   }
 };
 
-// Division of any numbers, which takes long where they have more than 32 bits.
+// Divides any numbers; slow for more than 32 bits.
 struct WideDivisor {
   std::int64_t divisor = 1;
 
@@ -42,8 +42,8 @@ struct WideDivisor {
   }
 };
 
-// The positions of an item on `axes` axes, of which extent(k) has the divisor, from the innermost to the outermost:
-// calls body(k, position) until one returns false, and returns whether none did.
+// Calls body(k, position) for the positions of an item on `axes` axes, from the innermost to the outermost, until one
+// returns false; extent(k) has the divisor. Returns whether none did.
 template <class Number, class Extent, class Body>
 BACKSLICE_HD bool for_each_position(int axes, Number item, const Extent& extent, const Body& body) {
   BACKSLICE_UNROLL
@@ -56,8 +56,8 @@ BACKSLICE_HD bool for_each_position(int axes, Number item, const Extent& extent,
   return true;
 }
 
-// Which of the positions that a loop takes this is, or a number that is not less than its count. A loop has a start, a
-// count, and a step by which is divided.
+// Returns the index of a position among the selected positions of a loop, or a number that is not less than its count.
+// A loop has a start, a count, and a step with its divisor.
 template <class Loop>
 BACKSLICE_HD std::uint32_t taken_index(const Loop& loop, std::uint32_t position) {
   const std::uint32_t from_start = position - loop.start;  // wraps below the start, to 2^31 or more

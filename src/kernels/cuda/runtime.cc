@@ -6,7 +6,7 @@
 namespace backslice::cuda {
 namespace {
 
-// Errors after which nothing in the process can use the device any more.
+// Errors after which the process cannot use the device any more.
 bool is_sticky(cudaError_t error) {
   switch (error) {
     case cudaErrorIllegalAddress:
@@ -47,14 +47,14 @@ StatusCode code_of(cudaError_t error) {
   }
 }
 
-// CUDA has one error for a driver that is missing and for one that is too old.
+// CUDA has one error for a missing driver and for one that is too old.
 std::string advice_on_driver() {
   int version = 0;
   if (cudaDriverGetVersion(&version) != cudaSuccess || version == 0) return "; no driver was found";
   return join("; a newer driver is needed: this one is for CUDA ", version / 1000, ".", version % 1000 / 10);
 }
 
-// What CUDA's own words leave open.
+// Adds what CUDA's own text leaves out.
 std::string advice_on(cudaError_t error) {
   if (is_sticky(error)) return "; the error is sticky: nothing in this process can use the device any more";
   switch (error) {
@@ -77,7 +77,7 @@ Status error_of(cudaError_t error, const char* call, int ordinal) {
 }
 
 void refuse_capture(const char* why, DeviceStream queue) {
-  const DeviceGuard guard(queue.ordinal);  // whose default stream null is
+  const DeviceGuard guard(queue.ordinal);  // null is its default stream
   cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
   check(cudaStreamIsCapturing(queue.stream, &capturing), "cudaStreamIsCapturing", queue.ordinal);
   if (capturing == cudaStreamCaptureStatusNone) return;
@@ -134,7 +134,7 @@ Status cuda_wait(int ordinal, CudaStream waiting, CudaStream awaited) {
     check(cudaEventCreateWithFlags(&reached, cudaEventDisableTiming), "cudaEventCreateWithFlags", ordinal);
     cudaError_t error = cudaEventRecord(reached, awaited);
     if (error == cudaSuccess) error = cudaStreamWaitEvent(waiting, reached, 0);
-    (void)cudaEventDestroy(reached);  // it goes when it was reached
+    (void)cudaEventDestroy(reached);  // destroyed once it was reached
     check(error, "cudaStreamWaitEvent", ordinal);
     return Status();
   });

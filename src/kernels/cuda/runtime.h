@@ -1,4 +1,4 @@
-// What code that calls the CUDA runtime shares: errors as StatusExceptions, and the current device.
+// For code that calls the CUDA runtime: errors as StatusExceptions, and the current device.
 //
 // Only sources that are compiled with CUDA include this.
 #pragma once
@@ -10,17 +10,17 @@
 
 namespace backslice::cuda {
 
-// The error of a call, named by `call`, on that device. Precondition: there is one.
+// Returns the Status for a failed call, named by `call`, on that device. Precondition: it failed.
 Status error_of(cudaError_t error, const char* call, int ordinal);
 
-// Ends the operation where a call failed. The runtime forgets the error, unless it is one that stays.
+// Ends the operation if a call failed. The runtime forgets the error, unless it is a sticky one.
 inline void check(cudaError_t error, const char* call, int ordinal) {
   if (error == cudaSuccess) return;
   (void)cudaGetLastError();
   throw StatusException(error_of(error, call, ordinal));
 }
 
-// Makes a device the current one until the end of the scope, where it is not already.
+// Makes a device the current one until the end of the scope, if necessary.
 class DeviceGuard {
  public:
   explicit DeviceGuard(int ordinal) {
@@ -39,8 +39,8 @@ class DeviceGuard {
   bool changed_ = false;
 };
 
-// While it lives, this thread may take memory from streams that are not captured, give it back to them and wait for
-// them. The stricter modes, which most captures have, forbid it to everybody, and end the capture where it is done.
+// During its lifetime, this thread may allocate on streams that are not captured, free on them and wait for them. The
+// stricter modes, which most captures have, forbid these calls to every thread; one ends the capture.
 class RelaxedCapture {
  public:
   RelaxedCapture() noexcept { exchange(); }

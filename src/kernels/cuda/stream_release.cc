@@ -11,8 +11,8 @@ namespace backslice {
 namespace cuda {
 namespace {
 
-// Few buffers are used by several streams: one lock does for the lists of all of them. CUDA, which may wait, is called
-// without it.
+// Few buffers are used by several streams, so one lock guards the lists of all of them. CUDA calls, which may wait, are
+// made without it.
 std::mutex uses_mutex;
 std::atomic<std::uint64_t> last_ticket = 0;
 
@@ -42,7 +42,7 @@ struct StreamRelease::SetAside {
   std::byte* data;
   StreamRelease release;
 
-  // As long as the process lives: the driver may be gone before the last destructors run.
+  // Never destroyed: the driver may be gone before the last destructors run.
   static inline std::vector<SetAside>& all = *new std::vector<SetAside>();
   static inline std::mutex mutex;
   static inline std::atomic<bool> any = false;
@@ -80,7 +80,7 @@ void StreamRelease::remember(Use use) {
   forget_finished_uses();
 }
 
-// Streams come and go, and the memory of a container may outlive thousands of them.
+// Drops old entries: streams are short-lived, and the memory of a container may outlive thousands of them.
 void StreamRelease::forget_finished_uses() {
   std::vector<Use> finished = uses();
   {
@@ -111,13 +111,13 @@ void StreamRelease::put_behind(CudaStream stream, std::vector<DeviceStream>& awa
   if (is_home || std::any_of(awaited.begin(), awaited.end(), is_own)) return;
   awaited.push_back(home_);
   if (cuda_wait(home_.ordinal, stream, home_.stream).ok()) return;
-  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize", home_.ordinal);  // its own stream is gone
+  check(cudaDeviceSynchronize(), "cudaDeviceSynchronize", home_.ordinal);  // its own stream was destroyed
 }
 
 void StreamRelease::operator()(std::byte* data) noexcept {
   int before = 0;
   const bool has_driver = (owner_ == nullptr || !uses_.empty()) && cudaGetDevice(&before) == cudaSuccess;
-  if (has_driver) {  // else it is shutting down, or is not needed
+  if (has_driver) {  // otherwise it is shutting down, or is not needed
     const RelaxedCapture relaxed;
     (void)cudaSetDevice(home_.ordinal);
     give_back(data);
@@ -127,7 +127,7 @@ void StreamRelease::operator()(std::byte* data) noexcept {
   owner_.reset();
 }
 
-// Precondition: its device is the current one, and captures are relaxed.
+// Precondition: its device is current, and captures are relaxed.
 void StreamRelease::give_back(std::byte* data) noexcept {
   if (owner_ != nullptr) return wait_for_uses();
   if (is_of_graph_ || !is_captured(home_.stream)) {
@@ -138,7 +138,7 @@ void StreamRelease::give_back(std::byte* data) noexcept {
     const std::lock_guard lock(SetAside::mutex);
     SetAside::all.push_back({data, std::move(*this)});
     SetAside::any = true;
-  } catch (...) {  // no memory for that: the block stays taken
+  } catch (...) {  // no memory for the entry: the block is never freed
   }
 }
 
@@ -155,13 +155,13 @@ void StreamRelease::give_back_set_aside() noexcept {
   }
   for (SetAside& one : all) {
     (void)cudaSetDevice(one.release.home_.ordinal);
-    one.release.give_back(one.data);  // sets it aside again where that stream is still captured
+    one.release.give_back(one.data);  // sets it aside again if that stream is still captured
   }
   (void)cudaSetDevice(before);
 }
 
-// Its own stream waits, and so whoever gets the memory next. Where that stream is gone, or captured into a graph, this
-// thread does.
+// Its own stream waits, and so does the next user of the memory. If that stream was destroyed, or is being captured,
+// this thread waits.
 void StreamRelease::wait_for_uses() noexcept {
   if (uses_.empty()) return;
   const bool on_host = is_captured(home_.stream);
@@ -174,10 +174,11 @@ void StreamRelease::wait_for_uses() noexcept {
   uses_.clear();
 }
 
-// Memory that cannot be given back in the order of its stream, which may be gone, is given back when all work is done.
+// If memory cannot be freed in the order of its stream, which may have been destroyed, it is freed when all work is
+// done.
 void StreamRelease::free(std::byte* data) const noexcept {
   if (cudaFreeAsync(data, home_.stream) == cudaSuccess) return;
-  (void)cudaGetLastError();  // this error is ours; one that the caller has not read yet stays otherwise
+  (void)cudaGetLastError();  // this error is ours; an earlier one that the caller has not read stays
   (void)cudaDeviceSynchronize();
   (void)cudaFree(data);
 }

@@ -1,5 +1,5 @@
-// StreamRelease: how memory of a device is given back, in the order of its own stream and behind whatever other streams
-// still do with it.
+// StreamRelease: frees device memory in the order of its own stream, and after the work of other streams that still
+// uses it.
 //
 // Only sources that are compiled with CUDA include this.
 #pragma once
@@ -11,42 +11,43 @@
 
 namespace backslice::cuda {
 
-// Whether work on the stream becomes part of a graph, or is forbidden, as it is on the default stream during the
-// capture of another. A stream that is gone is not captured.
+// Whether work on the stream becomes part of a graph, or is forbidden, as on the default stream during the capture of
+// another. A destroyed stream is not captured.
 bool is_captured(CudaStream stream) noexcept;
 
 class StreamRelease {
  public:
-  // Memory of cudaMallocAsync on that stream. Where that was captured, the memory is its graph's.
+  // Makes the owner of memory from cudaMallocAsync on that stream. If the stream was being captured, the memory belongs
+  // to its graph.
   StreamRelease(DeviceStream home, bool is_of_graph)
       : home_{home.ordinal, is_of_graph ? home.stream : on_any_thread(home.stream)}, is_of_graph_(is_of_graph) {}
-  // Memory that the owner keeps alive.
+  // Makes memory that the owner keeps alive.
   StreamRelease(DeviceStream home, std::shared_ptr<void> owner)
       : home_{home.ordinal, on_any_thread(home.stream)}, owner_(std::move(owner)) {}
 
   const std::shared_ptr<void>& owner() const { return owner_; }
 
-  // The memory is kept for what is queued on `stream` by now. Several threads may call it at once. Throws a
-  // StatusException where CUDA refuses.
+  // Keeps the memory for the work queued on `stream` by now. Several threads may call it at once. Throws a
+  // StatusException if CUDA fails.
   void keep_for(CudaStream stream);
 
-  // What is queued on `stream` from now on comes after what uses the memory by now. The same. `awaited` are its own
-  // streams of memory that was before this, which are waited for once.
+  // Orders later work on `stream` after the work that uses the memory by now. Like keep_for() otherwise. `awaited`
+  // holds the own streams of earlier memory, which are waited for once.
   void put_behind(CudaStream stream, std::vector<DeviceStream>& awaited);
 
   void operator()(std::byte* data) noexcept;
 
-  // Gives back what was set aside, as far as its streams are no longer captured.
+  // Frees memory that was set aside, if its streams are no longer captured.
   static void give_back_set_aside() noexcept;
 
  private:
-  // Memory that was let go of while its own stream was captured: the graph must not give it back, and nothing can wait
-  // for what the stream had queued before.
+  // Memory that was released while its own stream was captured: the graph must not free it, and nothing can wait for
+  // the earlier work of the stream.
   struct SetAside;
 
-  // What another stream had queued when it last used the memory. Streams are told apart by their number, which no later
-  // stream has; their handles are used again. An event that was recorded with a higher ticket comes after what was
-  // queued before any lower one was taken. Whoever waits for an event shares it.
+  // The work of another stream at its last use of the memory. Streams are identified by a number, which no later stream
+  // has, since handles are reused. An event with a higher ticket comes after all work that was queued before a lower
+  // ticket was taken. All waiters share the event.
   struct Use {
     unsigned long long stream;
     std::uint64_t ticket;

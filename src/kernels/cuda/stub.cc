@@ -1,4 +1,4 @@
-// What takes the place of everything CUDA in a build without it.
+// Replaces everything of CUDA in a build without it.
 #include "backslice/cuda.h"
 #include "core/errors.h"
 #include "kernels/concat/kernel.h"
@@ -63,7 +63,7 @@ Buffer cuda_wrap(std::shared_ptr<void> owner, std::byte* data, int ordinal, Cuda
   return Buffer::own(data, [owner = std::move(owner)](std::byte*) {}, Device::cuda(ordinal));
 }
 std::shared_ptr<void> cuda_owner(const Buffer&) { return nullptr; }
-Status cuda_keep(const Buffer&, CudaStream) { return Status(); }  // nothing is queued that could use it
+Status cuda_keep(const Buffer&, CudaStream) { return Status(); }  // no queued work could use it
 Status cuda_await(const Buffer&, CudaStream) { return Status(); }
 Status cuda_copy(const View&, const ConstView&, CudaStream) { return no_cuda(); }
 Result<Device> cuda_device_of(const void*) { return no_cuda(); }

@@ -4,7 +4,7 @@
 namespace backslice::cuda {
 namespace {
 
-// What fits the arguments of a kernel: little for most tables, all that CUDA allows for long ones.
+// The size of a kernel's arguments: small for most tables, the most that CUDA allows for long ones.
 template <int kVectors>
 struct Page {
   Vector vectors[kVectors];

@@ -1,4 +1,4 @@
-// The slice kernels, launched.
+// Launches of the slice kernels.
 #pragma once
 
 #include <cuda_runtime_api.h>

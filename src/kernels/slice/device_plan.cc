@@ -10,7 +10,7 @@
 namespace backslice::cuda {
 namespace {
 
-constexpr std::int64_t kMostItems = (std::int64_t{1} << 31) - 64;  // with those of a chunk on either side, 31 bits
+constexpr std::int64_t kMostItems = (std::int64_t{1} << 31) - 64;  // with the items of a chunk on either side, 31 bits
 
 DeviceLoop device_loop(const Loop& loop) {
   DeviceLoop made;
@@ -61,7 +61,7 @@ void add_plans(const Plan& plan, std::byte* first_dst, const std::byte* first_sr
   for (const Plan& part : split(plan, pieces)) add_plans(part, first_dst, first_src, sums, made);
 }
 
-// What a thread puts together, as far as the plan decides it.
+// Describes the work of a thread, as far as the plan determines it.
 const char* what_a_part_is(const FillVariant& variant, const DevicePlan& plan) {
   if (variant.grain == Grain::Apart) return "16 bytes, those that are taken first";
   if (variant.grain == Grain::Item) return "one item";

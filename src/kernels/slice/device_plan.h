@@ -1,8 +1,8 @@
-// DevicePlan: a plan as a plain struct, which travels as the argument of a CUDA kernel.
+// DevicePlan: a plan as a plain struct, which is the argument of a CUDA kernel.
 //
-// Its items are units of 1, 2, 4, 8 or 16 bytes, the widest by which everything the plan has is aligned; its loops are
-// those of the plan, with one more over the units of an item where that is longer. Positions are counted with 31 bits:
-// a larger plan is split first.
+// Its items are units of 1, 2, 4, 8 or 16 bytes: the widest one that divides all addresses, strides and sizes of the
+// plan. Its loops are those of the plan, with one more over the units of a longer item. Positions are counted with 31
+// bits: a larger plan is split first.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct DeviceLoop {
   std::int64_t dst_stride = 0, src_stride = 0;  // in bytes
 };
 
-// Of at most so many loops: the shorter the argument of a kernel is, the sooner it starts.
+// For at most so many loops: a kernel with shorter arguments starts sooner.
 template <int kMostLoops>
 struct DevicePlanOf {
   std::byte* dst = nullptr;  // of the first position
@@ -33,7 +33,7 @@ struct DevicePlanOf {
   DeviceLoop loop[kMostLoops];
 };
 
-// Of any number: an axis each, and one more over the units of an item.
+// For any number of loops: one per axis, and one more over the units of an item.
 inline constexpr int kMaxLoops = 33;
 using DevicePlan = DevicePlanOf<kMaxLoops>;
 
@@ -46,17 +46,16 @@ DevicePlanOf<kMostLoops> shortened(const DevicePlan& plan) {
   return made;
 }
 
-// What a plan takes, and nothing else: no zeros.
+// Returns the part of a plan that is selected, without zeros.
 DevicePlan taken_of(const DevicePlan& plan);
 
-// The plans that together do what `plan` does, for tensors whose first elements lie there.
+// Returns the plans that together are `plan`, for tensors whose first elements have these addresses.
 std::vector<DevicePlan> device_plans(const Plan& plan, std::byte* dst, const std::byte* src);
 
-// The same for sums of items of that width, of which those that lie side by side become one wider item where all are
-// aligned to it.
+// The same for sums of items of that width. Adjacent items become one wider item if all are aligned to it.
 std::vector<DevicePlan> device_sums(const Plan& plan, std::byte* dst, const std::byte* src);
 
-// The kernel that a plan becomes, and its loops, one per line: for those who ask what a gradient will cost.
+// Describes the plan's kernel and its loops, one per line.
 std::string to_string(const DevicePlan& plan);
 
 }  // namespace backslice::cuda

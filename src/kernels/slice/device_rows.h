@@ -1,7 +1,7 @@
-// What one thread does of a DevicePlan: the index arithmetic and the moves, for kernels and for tests on the CPU.
+// The work of one thread of a DevicePlan: index arithmetic and moves, for kernels and for tests on the CPU.
 //
-// A dense destination is cut into chunks of sixteen bytes, aligned, however its rows lie in them; of any other, a
-// thread writes one item. Both are gathered: the thread knows what it writes, and finds where that comes from.
+// A dense destination is cut into aligned chunks of sixteen bytes, whatever its rows are; for others, a thread writes
+// one item. Both are gathered: the thread knows its part of the output, and finds the source.
 #pragma once
 
 #include <array>
@@ -13,14 +13,14 @@
 
 namespace backslice::cuda {
 
-// A position of the innermost loop, and what the loops around it take.
+// A position of the innermost loop, and the source that the outer loops select.
 struct Place {
   std::uint32_t position = 0;      // of the innermost loop
-  const std::byte* src = nullptr;  // of its first taken position; null where the loops around it take nothing
+  const std::byte* src = nullptr;  // of its first selected position; null if the outer loops select nothing
   std::byte* dst = nullptr;        // of its first position
 };
 
-// How many loops there are: kLoops, known when the kernel is compiled, or 0 for any number.
+// Returns the number of loops: kLoops, known at compile time, or 0 for any number.
 template <int kLoops, int kMostLoops>
 BACKSLICE_HD int loops_of(const DevicePlanOf<kMostLoops>& plan) {
   return kLoops > 0 ? kLoops : plan.loops;
@@ -53,7 +53,7 @@ BACKSLICE_HD Place locate(const DevicePlanOf<kMostLoops>& plan, std::uint32_t it
   return place;
 }
 
-// The item at a position of the innermost loop.
+// Returns the item at a position of the innermost loop.
 template <int kWidth, int kLoops, int kMostLoops>
 BACKSLICE_HD Item<kWidth> item_at(const DevicePlanOf<kMostLoops>& plan, const std::byte* src, std::uint32_t position) {
   if (src == nullptr) return {};
@@ -64,9 +64,9 @@ BACKSLICE_HD Item<kWidth> item_at(const DevicePlanOf<kMostLoops>& plan, const st
   return load<kWidth>(src + index * loop.src_stride);
 }
 
-// -- Sixteen bytes that lie within one row of the innermost loop, from `position` on. `src` is not null.
+// -- Sixteen bytes within one row of the innermost loop, from `position` on. `src` is not null.
 
-// Whether items of that width lie side by side in the source: in the order of the destination, or the other way round.
+// Whether items of that width are adjacent in the source: in the order of the destination, or reversed.
 BACKSLICE_HD bool runs_forwards(const DeviceLoop& loop, int width) { return loop.src_stride == width; }
 BACKSLICE_HD bool runs_backwards(const DeviceLoop& loop, int width) { return loop.src_stride == -width; }
 
@@ -91,8 +91,8 @@ BACKSLICE_HD Vector run_vector(const DevicePlanOf<kMostLoops>& plan, const Devic
   return vector;
 }
 
-// Four words, each of which takes what lies in it of items that lie `step` apart, the first at `first`; the items come
-// one after the other from `word`. kMost is how many a word can take.
+// Spreads the items of `word` over four words: items are `step` apart, the first at `first`. kMost is the largest
+// number of items in a word.
 template <int kWidth, int kMost>
 BACKSLICE_HD Vector spread_word(std::uint64_t word, std::uint32_t first, std::uint32_t step) {
   constexpr std::uint32_t kPerWord = 4 / kWidth, kBits = 8 * kWidth, kOne = (1u << kBits) - 1;
@@ -131,8 +131,8 @@ BACKSLICE_HD std::uint32_t one_of(std::uint32_t i, std::uint32_t a, std::uint32_
   return i == 0 ? a : i == 1 ? b : c;
 }
 
-// The same for a step of three, from the first to third place on. A word takes bytes of `word` by a selector, which
-// depends on where the first item is; 4 (of bytes) and 6 (of pairs) select zero.
+// The same for a step of three, from the first to third place on. A selector chooses the bytes of `word` for each word;
+// it depends on the place of the first item. 4 (of bytes) and 6 (of pairs) select zero.
 template <int kWidth>
 BACKSLICE_HD Vector triple_word(std::uint64_t word, std::uint32_t first) {
   const auto low = static_cast<std::uint32_t>(word), high = static_cast<std::uint32_t>(word >> 32);
@@ -158,35 +158,35 @@ BACKSLICE_HD Vector spread(std::uint64_t word, std::uint32_t first, std::uint32_
   return spread_word<kWidth, 1>(word, first, step);
 }
 
-// Items up to this width are read several at once where they have steps between them.
+// Items up to this width are read several at once if they have steps between them.
 inline constexpr int kWidestSpread = 2;
 
-// Items of a vector that lie `step` apart; at most every second is one.
+// Computes a vector of items that are `step` apart; at most every second one is selected.
 template <int kWidth, int kMostLoops>
 BACKSLICE_HD Vector stepped_vector(const DevicePlanOf<kMostLoops>& plan, const DeviceLoop& loop, const std::byte* src,
                                    std::uint32_t position) {
   constexpr std::uint32_t kItems = 16 / kWidth, kMost = (kItems + 1) / 2;
   const std::uint32_t step = loop.step.divisor;
   std::uint32_t index = 0;
-  if (position > loop.start) {  // rounded up, without a sum that could be too large to divide
+  if (position > loop.start) {  // rounded up, without a sum that is too large to divide
     const std::uint32_t from_start = position - loop.start;
     index = loop.step.quotient(from_start);
     index += index * step != from_start;
   }
-  const std::uint32_t first = loop.start + index * step - position;  // where in the vector the next item is
+  const std::uint32_t first = loop.start + index * step - position;  // position of the next item in the vector
   if (index >= loop.count || first >= kItems) return {};
   const std::byte* from = src + index * loop.src_stride;
   const std::uint32_t left = loop.count - index;
   if constexpr (kWidth <= kWidestSpread) {
     if (runs_forwards(loop, kWidth)) {
-      // Nearly everywhere the words around them are this row's, which is quicker to see than whether they may be read.
+      // Usually the words around them belong to this row, which is faster to check than whether they are readable.
       if (index * kWidth >= 3 && left * kWidth >= 12) return spread<kWidth>(load_word_around(from), first, step);
       std::uint64_t word = load_word_anywhere(from, (left < kMost ? left : kMost) * kWidth, plan.readable);
       if (left < kMost) word &= (std::uint64_t{1} << (8 * kWidth * left)) - 1;
       return spread<kWidth>(word, first, step);
     }
   }
-  if constexpr (kWidth == 4) {  // two items, of which the second is in the upper half
+  if constexpr (kWidth == 4) {  // two items, the second in the upper half
     const std::uint32_t one = load<4>(from), next = first + step;
     const std::uint32_t two = next < 4 && left > 1 ? load<4>(from + loop.src_stride) : 0;
     return vector_of(first == 0 ? one : 0, first == 1 ? one : 0,
@@ -208,14 +208,14 @@ BACKSLICE_HD Vector stepped_vector(const DevicePlanOf<kMostLoops>& plan, const D
 
 // -- Chunks of a dense destination
 
-// The items of a chunk one by one, each wherever it lies; those outside the destination are left zero.
+// Computes a chunk item by item; items outside the destination are zero.
 template <int kWidth, int kLoops, int kMostLoops>
 BACKSLICE_HD Vector scattered_vector(const DevicePlanOf<kMostLoops>& plan, std::int32_t first) {
   constexpr std::uint32_t kItems = 16 / kWidth;
   const std::uint32_t extent = loops_of<kLoops>(plan) == 0 ? 1 : innermost<kLoops>(plan).extent.divisor;
   Vector vector;
   Place place;
-  place.position = extent;  // as at the end of a row
+  place.position = extent;  // as if at the end of a row
   for (std::uint32_t i = 0; i < kItems; ++i) {
     const std::uint32_t item = static_cast<std::uint32_t>(first) + i;  // wraps before the first
     if (item >= plan.items) continue;
@@ -225,7 +225,7 @@ BACKSLICE_HD Vector scattered_vector(const DevicePlanOf<kMostLoops>& plan, std::
   return vector;
 }
 
-// How many items of the first chunk lie before the destination.
+// Returns the number of items of the first chunk that lie before the destination.
 template <int kWidth, int kMostLoops>
 BACKSLICE_HD std::uint32_t items_before(const DevicePlanOf<kMostLoops>& plan) {
   return static_cast<std::uint32_t>(address(plan.dst) & 15) / kWidth;
@@ -236,7 +236,7 @@ BACKSLICE_HD std::uint32_t chunks_of(const DevicePlan& plan) {
   return static_cast<std::uint32_t>(((address(plan.dst) & 15) + bytes + 15) / 16);
 }
 
-// A whole chunk. Precondition: there is a loop.
+// Computes a whole chunk. Precondition: there is a loop.
 template <int kWidth, int kLoops, int kMostLoops>
 BACKSLICE_HD Vector chunk_of(const DevicePlanOf<kMostLoops>& plan, std::uint32_t item) {
   constexpr std::uint32_t kItems = 16 / kWidth;
@@ -273,7 +273,7 @@ BACKSLICE_HD void fill_chunk(const DevicePlanOf<kMostLoops>& plan, std::uint32_t
 
 // -- Items of any destination
 
-// The innermost loop's step from one position to the next.
+// Returns the innermost loop's step from one position to the next.
 template <int kLoops, int kMostLoops>
 BACKSLICE_HD std::int64_t dst_stride_of(const DevicePlanOf<kMostLoops>& plan) {
   return loops_of<kLoops>(plan) == 0 ? 0 : innermost<kLoops>(plan).dst_stride;
@@ -287,7 +287,7 @@ BACKSLICE_HD void fill_item(const DevicePlanOf<kMostLoops>& plan, std::uint32_t 
                 item_at<kWidth, kLoops>(plan, place.src, place.position));
 }
 
-// Writes zeros, where the plan takes nothing.
+// Writes zeros at positions that are not selected.
 template <int kWidth, int kLoops, int kMostLoops>
 BACKSLICE_HD void clear_item(const DevicePlanOf<kMostLoops>& plan, std::uint32_t item) {
   const Place place = locate<kLoops>(plan, item);
@@ -296,16 +296,16 @@ BACKSLICE_HD void clear_item(const DevicePlanOf<kMostLoops>& plan, std::uint32_t
   store<kWidth>(place.dst + place.position * loop.dst_stride, {});
 }
 
-// -- The variants, best first: what dispatch, tests and benchmarks walk
+// -- The variants, best first: dispatch, tests and benchmarks walk them
 
-// What a kernel writes in parts. `Apart` are items, too: those that are taken first, then the zeros. Memory that is
-// read now and then while it is written is slower than either alone.
+// The parts of a kernel. `Apart` are items too: first the selected ones, then the zeros. Mixed reads and writes of
+// memory are slower than either alone.
 enum class Grain { Apart, Chunk, Item };
 
 struct FillVariant {
   Grain grain;
   int width;  // of an item, in bytes
-  int loops;  // as many as the kernel was compiled for, or 0 for any number
+  int loops;  // number of loops for which the kernel was compiled, or 0 for any number
 
   bool can_run(const DevicePlan& plan) const {
     if (plan.width != width || (loops != 0 && loops != plan.loops)) return false;
@@ -313,8 +313,8 @@ struct FillVariant {
     return grain == Grain::Item || plan.is_dense;
   }
 
-  // Whether it is worth its while, of those that can run. On an H200, kernels that write zeros apart are 5 to 25 %
-  // faster up to a quarter of items that are taken, and slower from a half on, since their threads skip what is taken.
+  // Whether it is faster than the variants after it that can run. On an H200, kernels that write zeros apart are 5 to
+  // 25 % faster up to a quarter of selected items, and slower from a half on, since their threads skip selected items.
   bool pays(const DevicePlan& plan) const {
     constexpr std::uint32_t kMany = 1 << 21;
     if (grain != Grain::Apart) return true;
@@ -331,7 +331,7 @@ struct FillVariant {
   }
 };
 
-// The widest items apart, then chunks before items, and kernels that know the number of loops before those that do not.
+// The widest items apart, then chunks before items, and kernels with a known number of loops before others.
 inline constexpr auto kFillVariants = [] {
   std::array<FillVariant, (1 + 2 * std::size(kWidths)) * std::size(kCounts)> variants{};
   std::size_t next = 0;
@@ -351,13 +351,13 @@ inline std::string to_string(const FillVariant& variant) {
          (variant.loops == 0 ? "" : "_loops_" + std::to_string(variant.loops));
 }
 
-// The best that can run it; there always is one.
+// Returns the best variant that can run it; there is always one.
 inline const FillVariant& fill_variant(const DevicePlan& plan) {
   return first_of(kFillVariants,
                   [&](const FillVariant& variant) { return variant.can_run(plan) && variant.pays(plan); });
 }
 
-// Fills one part of chunks or items.
+// Fills one part: a chunk or an item.
 template <int kWidth, int kLoops, Grain kGrain, int kMostLoops>
 BACKSLICE_HD void fill_part(const DevicePlanOf<kMostLoops>& plan, std::uint32_t part) {
   if constexpr (kGrain == Grain::Chunk) {

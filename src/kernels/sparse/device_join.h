@@ -1,9 +1,8 @@
-// What one thread does to match rows in any order, for kernels and for tests on the CPU: the n-th row of the slice with
-// an index goes to the n-th input row with that index.
+// The work of one thread that matches rows in any order, for kernels and for tests on the CPU: the n-th row of the
+// slice with an index matches the n-th input row with that index.
 //
-// Rows of both lists are sorted by their position in the box of the slice's rows, each list apart and stably, so that
-// rows with one index keep their order. A position that does not fit 64 bits is sorted by in several steps, last
-// columns first.
+// Rows of each list are sorted by their position in the box of the slice's rows, stably, so that rows with one index
+// keep their order. If a position does not fit 64 bits, sorting takes several steps, last columns first.
 #pragma once
 
 #include <vector>
@@ -12,25 +11,26 @@
 
 namespace backslice::cuda {
 
-// -- Keys of rows: their position in a box, as one number, or as several where it does not fit 64 bits.
+// -- Keys of rows: their position in a box, as one number, or as several if it does not fit 64 bits.
 
-// Columns [first, end), as one number: the sum of coordinate * weight.
+// Columns [first, end) as one number: the sum of coordinate * weight.
 struct KeyColumns {
   int first = 0, end = 0, bits = 64;
   std::uint64_t weight[kMaxColumns] = {};
 };
 
-// All columns of a box, from the last to the first, in as few steps as 64 bits allow. A box without columns has one.
+// All columns of a box, from the last to the first, in as few steps as 64 bits allow. A box without columns has one
+// step.
 std::vector<KeyColumns> key_columns(const IndexBounds& box, int rank);
 
-// One list while it is sorted. `rows` are those of the list; keys are of the last step.
+// One list while it is sorted. `rows` are its rows; keys belong to the last step.
 struct SortedRows {
   std::int64_t count;
   std::uint32_t *rows, *other_rows;
   std::uint64_t *keys, *other_keys;
 };
 
-// What is subtracted from the indices of a list for keys: `start` is null for those of the slice.
+// The numbers that are subtracted from the indices of a list for keys; `start` is null for the slice.
 inline PerColumn key_origin(const PerColumn* start, const IndexBounds& box) {
   PerColumn from;
   for (int axis = 0; axis < kMaxColumns; ++axis) {
@@ -40,7 +40,7 @@ inline PerColumn key_origin(const PerColumn* start, const IndexBounds& box) {
   return from;
 }
 
-// A row's key: its coordinates in the box. The arithmetic may wrap where indices change meanwhile.
+// Returns a row's key: its coordinates in the box. The arithmetic may wrap if indices change meanwhile.
 template <class Read>
 BACKSLICE_HD std::uint64_t key_of(const IndexList& list, const PerColumn& from, const KeyColumns& columns,
                                   std::int64_t row) {
@@ -52,14 +52,14 @@ BACKSLICE_HD std::uint64_t key_of(const IndexList& list, const PerColumn& from, 
   return key;
 }
 
-// Rows in the order they were sorted by: by key, or by all columns where the key is not all of them.
+// Rows in their sorted order: by key, or by all columns if the key is not all of them.
 template <class Read>
 struct Order {
   const Lists& lists;
   const SortedRows &input, &output;
   bool keys_are_exact;
 
-  // -1, 0, 1 as item i of a list comes before, at or after item p of the input.
+  // Compares item i of the list with item p of the input: -1, 0 or 1 if it comes before, is equal, or comes after.
   BACKSLICE_HD int compare(bool is_output, std::int64_t i, std::int64_t p) const {
     const SortedRows& sorted = is_output ? output : input;
     if (keys_are_exact) {
@@ -70,7 +70,7 @@ struct Order {
                      : compare_rows<Read>(lists.input, input.rows[i], lists.input, input.rows[p], nullptr);
   }
 
-  // Which item of the slice belongs to item p of the input, or -1.
+  // Returns the item of the slice that matches item p of the input, or -1.
   BACKSLICE_HD std::int64_t partner(std::int64_t p) const {
     std::int64_t first = p;  // with this index
     if (p > 0 && compare(false, p - 1, p) == 0) {

@@ -1,6 +1,7 @@
-// What one thread does to move, add or write rows once they are found, for kernels and for tests on the CPU.
+// The work of one thread that moves, adds or writes found rows, for kernels and for tests on the CPU.
 //
-// One thread per chunk of a row, or several. Threads are told by the number of their block and that within it.
+// One thread handles a chunk of a row, or several. Threads are identified by the number of their block and that within
+// it.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +18,12 @@ namespace backslice::cuda {
 
 // -- RowMove: how a row of values is moved, as a plain value that kernels take.
 //
-// A row is `chunks` pieces of one width. Where rows are dense, they follow each other; else nested loops say where each
-// lies. Kernels make one thread per chunk.
+// A row is `chunks` pieces of one width. Dense rows are adjacent; for others, nested loops give the position of each
+// chunk. Kernels run one thread per chunk.
 
 inline constexpr int kMaxRowLoops = 32;
 
-// Where a chunk lies in its row, on both sides.
+// The position of a chunk in its row, on both sides.
 struct ChunkPlace {
   std::int64_t to, from;
 };
@@ -49,18 +50,18 @@ struct RowMove {
   }
 };
 
-// How many rows there are. Rows that were found past the end of the slice are not of it.
+// Number of rows. Found rows past the end of the slice do not count.
 struct SliceRows {
   std::int64_t input, slice;
 };
 
 enum class Moves {
-  RowsAndZeros,  // input rows from those of the slice, zeros where there are none
+  RowsAndZeros,  // input rows from those of the slice, zeros for the others
   RowsOnly,      // the same, and others are left alone
   ToSlice,       // rows of the slice from those of the input
 };
 
-// Where indices are written.
+// The destination of indices.
 struct IndexMatrix {
   std::byte* data;
   std::int64_t row_stride, column_stride;
@@ -68,7 +69,7 @@ struct IndexMatrix {
 
 inline constexpr int kChunkThreads = 256, kChunksPerThread = 8;
 
-// One more than CUDA takes where there are too many chunks, as broadcast rows may have, so that the launch is refused.
+// One more than CUDA accepts if there are too many chunks, as broadcast rows may have, so that the launch fails.
 inline unsigned blocks_for_chunks(std::int64_t rows, std::int64_t chunks) {
   constexpr std::int64_t kPerBlock = kChunkThreads * kChunksPerThread, kTooMany = std::int64_t{1} << 31;
   std::int64_t all;
@@ -82,7 +83,7 @@ BACKSLICE_HD std::int64_t first_chunk(unsigned block, unsigned thread) {
   return std::int64_t{block} * kChunkThreads * kChunksPerThread + thread;
 }
 
-// Calls body(row, slice row or kNoSliceRow, chunk) for those of a thread.
+// Calls body(row, slice row or kNoSliceRow, chunk) for the chunks of a thread.
 template <class Body>
 BACKSLICE_HD void for_each_chunk(const Found& found, const SliceRows& rows, std::int64_t chunks, unsigned block,
                                  unsigned thread, const Body& body) {
@@ -112,7 +113,7 @@ BACKSLICE_HD void move_chunks(const RowMove& move, const Found& found, const Sli
   for_each_chunk(found, rows, move.chunks, block, thread, body);
 }
 
-// The same for rows of one chunk: a thread reads all it needs for several rows before it writes the first.
+// The same for rows of one chunk: a thread reads everything for several rows before it writes the first.
 template <int kBytes>
 BACKSLICE_HD void move_single_chunks(const RowMove& move, const Found& found, const SliceRows& rows, Moves moves,
                                      unsigned block, unsigned thread) {
@@ -139,7 +140,7 @@ BACKSLICE_HD void move_single_chunks(const RowMove& move, const Found& found, co
   }
 }
 
-// -- The same for dense rows of a few bytes, with zeros between them: a thread writes sixteen bytes of them at once.
+// -- The same for dense rows of a few bytes, with zeros between them: a thread writes sixteen bytes at once.
 
 inline constexpr int kDenseVectors = 4;  // per thread
 
@@ -195,7 +196,7 @@ BACKSLICE_HD void move_dense(const RowMove& move, const Found& found, const Slic
   }
 }
 
-// -- The ways to move rows, best first: what dispatch and tests walk
+// -- The variants that move rows, best first: dispatch and tests walk them
 
 enum class MoveWay { Dense, Single, Chunks };
 
@@ -217,7 +218,7 @@ inline constexpr MoveVariant kMoveVariants[] = {
     {MoveWay::Chunks, 4}, {MoveWay::Chunks, 2}, {MoveWay::Chunks, 1},
 };
 
-// The best of them that can run, those before `from` left out; there always is one.
+// Returns the best variant that can run, from `from` on; there is always one.
 inline const MoveVariant& move_variant(const RowMove& move, const Found& found, Moves moves,
                                        MoveWay from = MoveWay::Dense) {
   return first_of(kMoveVariants, [&](const MoveVariant& variant) {
@@ -241,7 +242,7 @@ BACKSLICE_HD void add_chunks(const RowMove& move, const Found& found, const Slic
   for_each_chunk(found, rows, move.chunks, block, thread, body);
 }
 
-// Writes the indices of the slice: those of the input less start. Unsigned, so that nothing overflows.
+// Writes the indices of the slice: those of the input minus start. Unsigned, so that nothing overflows.
 template <class Read, class Index>
 BACKSLICE_HD void write_slice_indices(const Lists& lists, const Found& found, const SliceRows& rows,
                                       const IndexMatrix& to, unsigned block, unsigned thread) {
@@ -255,12 +256,12 @@ BACKSLICE_HD void write_slice_indices(const Lists& lists, const Found& found, co
   for_each_chunk(found, rows, lists.input.rank, block, thread, body);
 }
 
-// -- What kernels are given, made from indices and views
+// -- Arguments of kernels, made from indices and views
 
-// Precondition: both have one dtype and rank, which `start` has too.
+// Precondition: both have one dtype and rank, and `start` has that rank.
 Lists lists_of(const CooIndices& input, Ints start, const CooIndices& output);
 
-// How rows are moved, in chunks of at least that width.
+// Returns how rows are moved, in chunks of at least that width.
 RowMove row_move(const View& to, const ConstView& from, int least_width = 1);
 
 }  // namespace backslice::cuda

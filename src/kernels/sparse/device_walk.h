@@ -1,6 +1,6 @@
 // A walk over both lists by one block of threads, for kernels and for tests on the CPU: each row of the slice finds the
-// first row after the one before it. It runs where the rows in the slice's box are not the slice's, one by one, which
-// no slice of a sparse tensor causes.
+// next input row with its index. It runs if the rows in the slice's box are not the slice's, one by one, which no slice
+// of a sparse tensor causes.
 #pragma once
 
 #include "kernels/sparse/device_found.h"
@@ -9,10 +9,10 @@ namespace backslice::cuda {
 
 // -- A block of threads that work together
 //
-// Code that is written in these terms is run by all threads of a block on a device, each of which does its own part. On
-// the CPU one thread runs it, and does all parts in turn. What lies between the calls is the same for all threads.
+// On a device, all threads of a block run code in these terms, and each does its own part. On the CPU one thread runs
+// it, and does all parts in turn. Code between the calls is the same for all threads.
 
-// body(thread) by each of kThreads, and then a barrier.
+// Calls body(thread) on each of kThreads, then waits at a barrier.
 template <int kThreads, class Body>
 BACKSLICE_HD void by_threads(const Body& body) {
 #ifdef __CUDA_ARCH__
@@ -23,7 +23,7 @@ BACKSLICE_HD void by_threads(const Body& body) {
 #endif
 }
 
-// body() by the first warp, and then a barrier.
+// Calls body() on the first warp, then waits at a barrier.
 template <class Body>
 BACKSLICE_HD void by_first_warp(const Body& body) {
 #ifdef __CUDA_ARCH__
@@ -34,7 +34,7 @@ BACKSLICE_HD void by_first_warp(const Body& body) {
 #endif
 }
 
-// Within a warp: body(lane) by each lane.
+// Calls body(lane) on each lane of a warp.
 template <class Body>
 BACKSLICE_HD void by_lanes(const Body& body) {
 #ifdef __CUDA_ARCH__
@@ -44,7 +44,7 @@ BACKSLICE_HD void by_lanes(const Body& body) {
 #endif
 }
 
-// Within a warp: the lanes for which test(lane) holds, which all lanes are told.
+// Returns to all lanes of a warp the lanes for which test(lane) holds.
 template <class Test>
 BACKSLICE_HD std::uint32_t lanes_where(const Test& test) {
 #ifdef __CUDA_ARCH__
@@ -72,10 +72,10 @@ inline constexpr int kWalkThreads = 256;
 inline constexpr int kWalkedTiles = 2, kPartRows = kWalkedTiles * kTileRows, kPartWords = kWalkedTiles * kTileWords;
 inline constexpr int kStagedIndices = 2048, kMostStagedRows = 1024;
 
-// Rows of both lists, in the coordinates of the slice. What is walked is the copy: nobody changes it meanwhile.
+// Rows of both lists, in the coordinates of the slice. The walk reads this copy, which cannot change meanwhile.
 struct Staged {
   std::int64_t input[kStagedIndices], output[kStagedIndices];
-  bool overflows[kMostStagedRows];  // an input row that is no row of any slice
+  bool overflows[kMostStagedRows];  // an input row that cannot be a row of a slice
   std::uint32_t words[kPartWords];
   int input_rows, output_rows;  // staged
   int walked, matched;          // of these
@@ -87,7 +87,7 @@ BACKSLICE_HD int rows_that_fit(int rank) {
 
 BACKSLICE_HD int rows_at_most(std::int64_t rows, int most) { return rows < most ? static_cast<int>(rows) : most; }
 
-// A thread's share of the rows from `row` of the input and `next` of the slice on.
+// Copies a thread's rows from `row` of the input and `next` of the slice on.
 template <class Read>
 BACKSLICE_HD void stage(const Lists& lists, std::int64_t row, std::int64_t end, std::int64_t next, Staged& staged,
                         int thread) {
@@ -117,8 +117,8 @@ BACKSLICE_HD bool are_equal(const Staged& staged, int rank, int i, int j, int in
   return true;
 }
 
-// By one warp: as far as the staged rows go. `offset` is where the first of them lies in the part, `is_end` whether the
-// slice has no rows after the staged ones.
+// Called by one warp: walks the staged rows. `offset` is the position of the first of them in the part, `is_end`
+// whether the slice has no rows after the staged ones.
 BACKSLICE_HD void walk_staged(Staged& staged, int rank, int offset, bool is_end) {
   const int input_rows = staged.input_rows, output_rows = staged.output_rows;
   const auto equal = [&](int input, int output) {
@@ -146,7 +146,7 @@ BACKSLICE_HD void walk_staged(Staged& staged, int rank, int offset, bool is_end)
   });
 }
 
-// A thread's share of the words of a part that was walked from row `first` of the slice on.
+// Writes a thread's words of a part that was walked from row `first` of the slice on.
 BACKSLICE_HD void write_words(const Found& found, const Staged& staged, std::int64_t part, std::int64_t tiles,
                               std::int64_t first, int thread) {
   const std::int64_t first_tile = part * kWalkedTiles;
@@ -164,7 +164,8 @@ BACKSLICE_HD void write_words(const Found& found, const Staged& staged, std::int
   }
 }
 
-// By a block: a part, from row `first` of the slice on. Its words go to memory. Returns the next row of the slice.
+// Called by a block: walks a part, from row `first` of the slice on, and writes its words. Returns the next row of the
+// slice.
 template <class Read>
 BACKSLICE_HD std::int64_t walk_part(const Lists& lists, const Found& found, std::int64_t part, std::int64_t first,
                                     Staged& staged) {
@@ -186,7 +187,7 @@ BACKSLICE_HD std::int64_t walk_part(const Lists& lists, const Found& found, std:
   return next;
 }
 
-// By a block: one part after the other.
+// Called by a block: walks one part after the other.
 template <class Read>
 BACKSLICE_HD void walk_rows(const Lists& lists, const Found& found, Staged& staged) {
   std::int64_t next = 0;

@@ -1,4 +1,4 @@
-// The rows of CooIndices with their types known to the compiler: int32 or int64, and the ranks that are common.
+// The rows of CooIndices with compile-time types: int32 or int64, and the common ranks.
 #pragma once
 
 #include <cstring>
@@ -12,7 +12,7 @@ namespace backslice {
 
 inline constexpr int kAnyRank = -1;
 
-// kPacked: rows lie one after the other, and the columns of a row too, as in a fresh matrix.
+// kPacked: rows are adjacent, and the columns of a row too, as in a fresh matrix.
 template <class Index, int kRank, bool kPacked>
 class IndexRows {
  public:
@@ -40,7 +40,7 @@ class IndexRows {
 };
 
 inline bool is_packed(const CooIndices& indices) {
-  if (indices.rows() == 0) return true;  // and maybe no memory
+  if (indices.rows() == 0) return true;  // there may be no memory
   const std::int64_t size = item_size(indices.dtype());
   for (int axis = 0; axis < indices.rank(); ++axis) {
     const CooIndices::Column& column = indices.column(axis);
@@ -49,7 +49,7 @@ inline bool is_packed(const CooIndices& indices) {
   return true;
 }
 
-// Calls visitor.operator()<IndexRows<...>>() with the type that fits both lists, which have one dtype and rank.
+// Calls visitor.operator()<IndexRows<...>>() with the type of both lists, which have one dtype and rank.
 template <class Visitor>
 auto visit_rows(const CooIndices& a, const CooIndices& b, Visitor&& visitor) {
   const bool packed = is_packed(a) && is_packed(b);
@@ -70,9 +70,9 @@ auto visit_rows(const CooIndices& a, const CooIndices& b, Visitor&& visitor) {
                                    : with_index.template operator()<std::int64_t>();
 }
 
-// -- Lists of indices that vectors can look at
+// -- Lists of indices for vectors
 
-// Where the row's indices lie. Precondition: at most kMostVectorAxes axes.
+// The addresses of the row's indices. Precondition: at most kMostVectorAxes axes.
 inline IndexPointers pointers_to(const CooIndices& indices, std::int64_t row) {
   IndexPointers pointers{};
   for (int axis = 0; axis < indices.rank(); ++axis) {
@@ -88,7 +88,7 @@ inline bool are_dense_columns(const CooIndices& indices) {
   return true;
 }
 
-// The kernels for two lists of one dtype and rank, or null where they have to be looked at row by row.
+// Returns the kernels for two lists of one dtype and rank, or null if they must be read row by row.
 inline const IndexKernels* kernels_for(const CooIndices& a, const CooIndices& b, const RowKernels& kernels) {
   if (a.rank() < 1 || a.rank() > kMostVectorAxes) return nullptr;
   const IndexKernelTable& table = a.dtype() == DType::Int32 ? kernels.indices32 : kernels.indices64;
@@ -97,7 +97,7 @@ inline const IndexKernels* kernels_for(const CooIndices& a, const CooIndices& b,
   return nullptr;
 }
 
-// The part of low <= index <= high that indices of that dtype can reach, if any.
+// Returns the part of low <= index <= high that the dtype of the indices can represent, if any.
 struct AxisRange {
   std::int64_t low, high;
 };

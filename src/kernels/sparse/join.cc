@@ -20,14 +20,14 @@ namespace {
 
 using Key = std::uint64_t;
 
-// A good mixing of all bits (the finaliser of splitmix64).
+// Mixes all bits well (the finaliser of splitmix64).
 Key mix(Key key) {
   key = (key ^ (key >> 30)) * 0xbf58476d1ce4e5b9u;
   key = (key ^ (key >> 27)) * 0x94d049bb133111ebu;
   return key ^ (key >> 31);
 }
 
-// A key and its row in one word: what is dealt out is written and read again, and memory is the limit.
+// A key and its row in one word: distributed entries are written and read again, and memory is the limit.
 class EntryFormat {
  public:
   using Entry = std::uint64_t;
@@ -60,7 +60,7 @@ class Parts {
   std::int64_t rows_, count_;
 };
 
-// The leading bits of this place a key in a partition, those after them in the partition's table.
+// The leading bits of the key choose the partition, the next bits the place in its table.
 Key scattered(Key key) { return key * 0x9e3779b97f4a7c15u; }
 
 std::size_t leading(Key bits, int count) { return count == 0 ? 0 : static_cast<std::size_t>(bits >> (64 - count)); }
@@ -69,7 +69,7 @@ std::size_t partition_of(Key key, int bits) { return leading(scattered(key), bit
 
 enum class List { Input, Output };
 
-// The keys of the rows of both lists, whatever the types of their indices: only this depends on them.
+// The keys of the rows of both lists. Only this depends on the types of their indices.
 class Keys {
  public:
   virtual ~Keys() = default;
@@ -85,8 +85,8 @@ class Keys {
   virtual bool same_output_index(std::int64_t a, std::int64_t b) const = 0;
 };
 
-// Both lists are looked at in the coordinates of the box that holds the slice's rows where the input has them, cut to
-// the range of int64: a coordinate is unsigned, and past the box for all rows outside.
+// Both lists in the coordinates of the box that contains the slice's rows in the input, cut to the range of int64. A
+// coordinate is unsigned, and past the box for all rows outside.
 template <class Rows>
 class KeysOf final : public Keys {
  public:
@@ -106,7 +106,7 @@ class KeysOf final : public Keys {
     exact_ &= static_cast<int>(std::bit_width(positions - 1)) <= bits_;
   }
 
-  // Which rows are left out is as good as random, so no branch depends on it.
+  // Skipped rows are as good as random, so no branch depends on them.
   Entry* write_entries(List list, Range rows, EntryFormat format, int bits, Entry* next,
                        std::int64_t* counts) const override {
     const KeysOf self = *this;  // a copy that the stores below cannot change
@@ -141,7 +141,7 @@ class KeysOf final : public Keys {
     return b < 0 ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int64_t>::max();
   }
 
-  // Returns false where no row of the other list can match; the key has no meaning then.
+  // Returns false if no row of the other list can match; then the key is meaningless.
   bool key_of(const Rows& list, const Coordinates& from, std::int64_t row, Key& key) const {
     bool inside = true;
     Key position = 0, hash = 0;
@@ -195,7 +195,7 @@ class KeysOf final : public Keys {
   bool exact_ = true;
 };
 
-// Where each partition's entries begin, one more than there are partitions.
+// The beginning of each partition's entries, one more than there are partitions.
 using Offsets = std::vector<std::int64_t>;
 
 // Entries by partition, in the order of their rows within each.
@@ -210,8 +210,9 @@ struct Dealt {
   }
 };
 
-// Turns the counts of each part into where its entries begin in each partition, and returns where partitions begin. All
-// threads wait for this one, and other threads' caches hold the counts: they are read in the order of memory.
+// Turns the counts of each piece into the beginnings of its entries in each partition, and returns the beginnings of
+// the partitions. All threads wait for this one, and other threads' caches hold the counts, so they are read in the
+// order of memory.
 Offsets counts_to_places(std::vector<Offsets>& counts_of_parts, std::size_t partitions) {
   Offsets begin(partitions + 1, 0);
   for (const Offsets& counts : counts_of_parts) {
@@ -225,13 +226,13 @@ Offsets counts_to_places(std::vector<Offsets>& counts_of_parts, std::size_t part
   return begin;
 }
 
-// Deals the entries of a list out to the partitions. Keys are made from the indices once: those may change meanwhile,
-// and the entries that are dealt out must be those that were counted.
+// Distributes the entries of a list to the partitions. Keys are made from the indices once: those may change meanwhile,
+// and the distributed entries must be the counted ones.
 Dealt deal(const Keys& keys, List list, std::int64_t rows, int bits, EntryFormat format, const KernelContext& context) {
   const Parts parts(rows, context);
   const std::size_t partitions = std::size_t{1} << bits;
   const Buffer kept_memory =
-      allocate_scratch<Entry>(rows, context.allocator);  // the entries of each part, from where its rows begin
+      allocate_scratch<Entry>(rows, context.allocator);  // the entries of each piece, from the beginning of its rows
   auto* const kept_entries = reinterpret_cast<Entry*>(kept_memory.data());
   std::vector<std::int64_t> kept(static_cast<std::size_t>(parts.count()), 0);
   std::vector<Offsets> at(static_cast<std::size_t>(parts.count()));
@@ -256,7 +257,7 @@ Dealt deal(const Keys& keys, List list, std::int64_t rows, int bits, EntryFormat
   return dealt;
 }
 
-// The slice's rows of one partition: for each index a queue of them, first row first.
+// The slice's rows of one partition: for each index a queue of rows, first row first.
 class Table {
  public:
   Table(const Keys& keys, EntryFormat format, int partition_bits)
@@ -277,7 +278,7 @@ class Table {
     }
   }
 
-  // Takes the first of the queue for this input row, or kNoRow.
+  // Removes the first row of the queue for this input row; kNoRow if it is empty.
   std::int64_t take(Entry input) {
     Slot& slot =
         find(format_.key(input), [&](std::int64_t other) { return keys_.same_index(format_.row(input), other); });
@@ -292,10 +293,10 @@ class Table {
   struct Slot {
     Key key = 0;
     std::int32_t any = kNone;    // an entry with this index, or kNone where the slot is free
-    std::int32_t first = kNone;  // the first entry that has not been taken
+    std::int32_t first = kNone;  // the first remaining entry
   };
 
-  // Same: bool(row of the slice), asked where keys are equal and that is not enough.
+  // Same: bool(row of the slice), called if keys are equal and that does not suffice.
   template <class Same>
   Slot& find(Key key, const Same& same) {
     const auto is_it = [&](const Slot& slot) {
@@ -315,7 +316,7 @@ class Table {
   std::vector<std::int32_t> next_;
 };
 
-// kNoRow for each row.
+// Writes kNoRow for each row.
 Buffer filled(std::int64_t rows, const KernelContext& context) {
   Buffer buffer = allocate_scratch<std::int32_t>(rows, context.allocator);
   auto* const slice_rows = reinterpret_cast<std::int32_t*>(buffer.data());
