@@ -1,4 +1,4 @@
-// The box of a tensor that one shard of it is: shards are of one size, and cut the axes that they cut evenly.
+// The box of a tensor that is one of its shards: shards have one size, and divide the axes evenly.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace backslice::jax {
 
-/// `shard` has for each axis the number of the shard along it; `local` is the shape of every shard. InvalidArgument
-/// where that lies outside `whole`.
+/// Returns the box of a shard. `shard` has the number of the shard along each axis; `local` is the shape of every
+/// shard. InvalidArgument if the box lies outside `whole`.
 Result<std::vector<Range>> box_of(const Shape& whole, const Shape& local, std::span<const std::int32_t> shard);
 
 }  // namespace backslice::jax

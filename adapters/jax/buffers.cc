@@ -45,7 +45,7 @@ Result<View> view_of(const xla::ffi::AnyBuffer& buffer, std::string_view name, D
 }
 
 xla::ffi::Error to_xla(const Status& status) {
-  // Both have gRPC's numbers.
+  // Both use gRPC's numbers.
   return {static_cast<xla::ffi::ErrorCode>(status.code()), "backslice: " + status.message()};
 }
 

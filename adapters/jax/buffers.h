@@ -1,4 +1,4 @@
-// XLA's buffers as views, its element types as ours, and our errors as its own.
+// Converts XLA's buffers to views, its element types to ours, and our errors to its own.
 #pragma once
 
 #include <optional>
@@ -9,10 +9,10 @@
 
 namespace backslice::jax {
 
-/// Nothing for types that have no elements, and for those of less than a byte, which XLA packs.
+/// Returns nullopt for types without elements, and for those of less than a byte, which XLA packs.
 std::optional<DType> dtype_of(xla::ffi::DataType type);
 
-/// Row-major, as handlers are given buffers, in memory of that device. `name` is for messages.
+/// Returns a row-major view, as in all buffers of handlers, in memory of that device. `name` is for messages.
 Result<View> view_of(const xla::ffi::AnyBuffer& buffer, std::string_view name, Device device = {});
 
 xla::ffi::Error to_xla(const Status& status);

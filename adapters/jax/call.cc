@@ -9,7 +9,7 @@
 namespace backslice::jax {
 namespace {
 
-// XLA's own complaint about an argument that a call does not have; we only ask for those that it has.
+// XLA's own error about a missing argument; we read only existing ones.
 template <class T>
 T from_xla(xla::ffi::ErrorOr<T> value) {
   if (!value.has_value()) refuse({StatusCode::Internal, value.error().message()});

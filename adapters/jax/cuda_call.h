@@ -1,4 +1,4 @@
-// What handlers on CUDA share: where a call runs. Nothing of CUDA is needed to compile them.
+// The device and the stream of a handler's call on CUDA. Compiling handlers needs nothing of CUDA.
 #pragma once
 
 #include "backslice/context.h"
@@ -8,11 +8,10 @@ namespace backslice::jax {
 
 using CudaStreamOfCall = xla::ffi::PlatformStream<CudaStream>;
 
-/// The device of a call, from the memory that it was given. (XLA has a number for it as well, but counts the devices
-/// that it was told to use.)
+/// Returns the device of a call, from its memory. (XLA has a number too, but counts only the devices that it may use.)
 Device device_of(const xla::ffi::AnyBuffer& buffer);
 
-/// Queued on that stream. Threads are never needed.
+/// Makes the Context for work on that stream. No threads are needed.
 Context context_of(CudaStream stream, Allocator* allocator);
 
 }  // namespace backslice::jax

@@ -1,5 +1,5 @@
-// What the library exports beside handlers.h where it is built with CUDA: handlers for that platform.
-// python/backslice/jax/library.py registers those that it finds.
+// Additional exports of a library that is built with CUDA: handlers for that platform. python/backslice/jax/library.py
+// registers those that it finds.
 #pragma once
 
 #include "backslice/export.h"
@@ -12,9 +12,9 @@ BACKSLICE_EXPORT XLA_FFI_Error* backslice_multi_slice_grad_cuda(XLA_FFI_CallFram
 BACKSLICE_EXPORT XLA_FFI_Error* backslice_multi_slice_add_cuda(XLA_FFI_CallFrame* frame);
 BACKSLICE_EXPORT XLA_FFI_Error* backslice_sparse_slice_grad_cuda(XLA_FFI_CallFrame* frame);
 
-/// How many bytes the second result of a gradient of so many slices must have; -1 for numbers that make no sense.
+/// Returns the size in bytes of the second result for the gradient of so many slices; -1 for invalid numbers.
 BACKSLICE_EXPORT long long backslice_cuda_scratch(long long slices, int rank);
 
-/// The lowest compute capability that there are kernels for, as 90 for 9.0.
+/// Returns the lowest compute capability with kernels, 90 for 9.0.
 BACKSLICE_EXPORT int backslice_cuda_oldest();
 }

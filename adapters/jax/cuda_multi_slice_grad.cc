@@ -1,8 +1,8 @@
 // backslice_multi_slice_grad_cuda: the sum of the gradients of slices of one tensor on a CUDA device.
-// backslice_multi_slice_add_cuda: the same added to a tensor, which XLA hands over as the result.
+// backslice_multi_slice_add_cuda: the same added to a tensor, which XLA passes as the result.
 //
-// Both have two results where there are several slices: the second is memory for the tables of the kernel. XLA may put
-// a call into a CUDA graph, which is run later and again: then nothing but the memory of its buffers is still there.
+// For several slices, both have a second result: memory for the tables of the kernel. XLA may put a call into a CUDA
+// graph, which runs later, several times: by then only the memory of its buffers still exists.
 #include "backslice/cuda.h"
 #include "backslice/multi_slice.h"
 #include "call.h"
@@ -48,7 +48,7 @@ xla::ffi::Error multi_slice_add(CudaStream stream, Numbers slices, Numbers parts
     if (result.element_count() == 0) return;
     const Device device = device_of(result);
     const View out = unwrap(view_of(result, "the result", device));
-    if (out.data != sum.untyped_data()) {  // where XLA ignores that the two may share their memory
+    if (out.data != sum.untyped_data()) {  // if XLA does not let the two share their memory
       check(cuda_copy(out, unwrap(view_of(sum, "the sum", device)), stream));
     }
     GivenMemory memory = memory_of(rets, device);
@@ -62,7 +62,7 @@ xla::ffi::Error multi_slice_add(CudaStream stream, Numbers slices, Numbers parts
 long long backslice_cuda_scratch(long long slices, int rank) {
   const auto bytes = backslice::multi_slice_grad_scratch(slices, rank);
   if (!bytes) return -1;
-  return *bytes + backslice::Allocator::kAlignment;  // the memory may begin anywhere
+  return *bytes + backslice::Allocator::kAlignment;  // the memory may have any alignment
 }
 
 int backslice_cuda_oldest() { return BACKSLICE_OLDEST_CUDA_ARCHITECTURE; }

@@ -1,7 +1,7 @@
 // backslice_sparse_slice_grad_cuda: the gradient of the values of a sparse tensor that was sliced, on a CUDA device.
 //
-// It waits for the device: for the numbers in input_start, and for whether all gradients were used. So XLA must not put
-// it into a CUDA graph.
+// It waits for the device: for the numbers in input_start, and for the check that all gradients were used. So XLA must
+// not put it into a CUDA graph.
 #include <algorithm>
 
 #include "backslice/cuda.h"

@@ -16,7 +16,7 @@ constexpr std::int64_t kLongRow = 512;
 struct Bytes {
   std::uintptr_t begin, end;
 
-  void advise(int advice) const { (void)try_advise(advice); }  // where refused, things are as they were
+  void advise(int advice) const { (void)try_advise(advice); }  // if the system refuses, nothing changes
   bool try_advise(int advice) const { return madvise(reinterpret_cast<void*>(begin), end - begin, advice) == 0; }
   void zero() const { std::memset(reinterpret_cast<void*>(begin), 0, end - begin); }
 };
@@ -26,12 +26,12 @@ Bytes bytes_of(const View& result) {
   return {begin, begin + static_cast<std::uintptr_t>(result.elements() * result.layout.item_size)};
 }
 
-// The whole pages among them; none where the end is not after the beginning.
+// Returns the whole pages of a range; none if its end is not after its beginning.
 Bytes pages_of(const Bytes& bytes, std::uintptr_t page) {
   return {(bytes.begin + page - 1) / page * page, bytes.end / page * page};
 }
 
-// Whether the system has provided some of the pages; one per huge page is looked at.
+// Whether the system has provided some of the pages; one per huge page is tested.
 bool are_provided(const Bytes& pages) {
   for (std::uintptr_t at = pages.begin; at < pages.end; at += kHugePage) {
     unsigned char is_provided = 0;
@@ -40,11 +40,11 @@ bool are_provided(const Bytes& pages) {
   return false;
 }
 
-// Gives up what the pages hold. MADV_FREE is refused where they are not private and anonymous: only such are zero after
-// MADV_DONTNEED.
+// Discards the contents of the pages. The system refuses MADV_FREE if they are not private and anonymous: only such
+// pages are zero after MADV_DONTNEED.
 bool discard(const Bytes& pages) { return pages.try_advise(MADV_FREE) && pages.try_advise(MADV_DONTNEED); }
 
-// How many bytes that lie side by side a slice takes at once, at least.
+// Returns a lower bound of the contiguous bytes that a slice selects.
 std::int64_t bytes_at_once(const SliceGradient& slice) {
   const Selection& taken = slice.selection;
   std::int64_t bytes = slice.dy.layout.item_size;

@@ -1,4 +1,4 @@
-// Results in memory that the system has yet to provide: XLA allocates large ones afresh in every call.
+// Results in memory that the system has not provided yet: XLA allocates large ones afresh in every call.
 #pragma once
 
 #include <span>
@@ -8,13 +8,13 @@
 
 namespace backslice::jax {
 
-/// Asks for huge pages where a large result will be written. Writing one is mostly page faults, and those of 4 KiB take
-/// longer than the kernel does.
+/// Requests huge pages for a large result. Writing one is mostly page faults, and those of 4 KiB take longer than the
+/// kernel.
 void expect_writes(const View& result);
 
-/// How the gradients of slices are to be written into a result. Where the system has yet to provide its memory, that is
-/// zero already, and what no slice takes is never touched; unless slices take scattered elements, between which zeros
-/// are written faster than they are skipped.
+/// Chooses how the gradients of slices are written into a result. Memory that the system has not provided yet is zero
+/// already, so the gaps are not touched. If slices select scattered elements, zeros are written between them, since
+/// that is faster than skipping.
 Write write_of_gradients(std::span<const SliceGradient> slices, const View& result);
 
 }  // namespace backslice::jax

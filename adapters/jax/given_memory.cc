@@ -5,7 +5,7 @@
 namespace backslice::jax {
 namespace {
 
-// How far behind `at` the next address that can be given lies.
+// Returns the distance from `at` to the next aligned address.
 std::int64_t to_alignment(const std::byte* at) {
   const auto past = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(at) % Allocator::kAlignment);
   return past == 0 ? 0 : Allocator::kAlignment - past;

@@ -1,18 +1,18 @@
-// Memory that XLA gave a call beforehand, as an Allocator.
+// Memory that XLA has passed to a call, as an Allocator.
 #pragma once
 
 #include "backslice/allocator.h"
 
 namespace backslice::jax {
 
-/// Gives from the front of its memory. What was given may be released in any order; when all of it is, giving begins at
-/// the front again. So it is for work that runs in the order of one stream, and for one thread.
+/// Allocates from the front of its memory. Allocations may be released in any order; after the last one, it starts at
+/// the front again. So it is for work in the order of one stream, and for one thread.
 class GivenMemory final : public Allocator {
  public:
   GivenMemory(void* data, std::int64_t bytes, Device device)
       : data_(static_cast<std::byte*>(data)), bytes_(bytes), device_(device) {}
 
-  /// ResourceExhausted where it is too small. The memory is as it is: zeros are Unimplemented.
+  /// ResourceExhausted if the memory is too small. Contents are unspecified: zeros are Unimplemented.
   Result<Buffer> allocate(std::int64_t bytes, Contents contents) override;
   Device device() const override { return device_; }
 

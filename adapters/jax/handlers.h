@@ -1,4 +1,4 @@
-// What the library exports: one function per handler, which python/backslice/jax/library.py registers with XLA.
+// The exports of the library: one function per handler, which python/backslice/jax/library.py registers with XLA.
 #pragma once
 
 #include "backslice/export.h"
@@ -14,6 +14,6 @@ BACKSLICE_EXPORT XLA_FFI_Error* backslice_slices_of_shard(XLA_FFI_CallFrame* fra
 BACKSLICE_EXPORT XLA_FFI_Error* backslice_sparse_slice_grad(XLA_FFI_CallFrame* frame);
 BACKSLICE_EXPORT XLA_FFI_Error* backslice_unwritten(XLA_FFI_CallFrame* frame);
 
-/// The version of XLA's interface that the handlers are compiled for: 1000 * major + minor.
+/// The version of XLA's interface with which the handlers were compiled: 1000 * major + minor.
 BACKSLICE_EXPORT int backslice_xla_interface();
 }

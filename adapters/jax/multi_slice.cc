@@ -9,7 +9,7 @@
 namespace backslice::jax {
 namespace {
 
-// One task per slice where there are enough of them; otherwise each is cut into tasks itself.
+// One task per slice if there are enough slices; otherwise each slice is cut into tasks.
 void fill(std::span<const Selection> selections, const ConstView& x, std::span<const View> results, Executor& pool) {
   const bool are_many = std::ssize(selections) >= 2 * pool.concurrency();
   const Context context{.executor = are_many ? &serial_executor() : &pool};

@@ -1,5 +1,5 @@
-// backslice_multi_slice_grad: the sum of the gradients of slices of one tensor.
-// backslice_multi_slice_add: the same added to a tensor, which XLA hands over as the result.
+// backslice_multi_slice_grad: the sum of the gradients of slices of one tensor. backslice_multi_slice_add: the same
+// added to a tensor, which XLA passes as the result.
 #include <cstring>
 
 #include "backslice/multi_slice.h"
@@ -36,7 +36,7 @@ xla::ffi::Error multi_slice_add(xla::ffi::ThreadPool threads, Numbers slices, Nu
                                 xla::ffi::RemainingArgs dys, xla::ffi::Result<xla::ffi::AnyBuffer> result) {
   return guarded([&] {
     const View out = unwrap(view_of(*result, "the result"));
-    if (out.data != sum.untyped_data()) {  // where XLA ignores that the two may share their memory
+    if (out.data != sum.untyped_data()) {  // if XLA does not let the two share their memory
       std::memcpy(out.data, sum.untyped_data(), sum.size_bytes());
     }
     fill(gradients_of(slices, parts, dys), out, Write::Accumulate, threads);

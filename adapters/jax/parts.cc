@@ -18,7 +18,7 @@ using throwing::unwrap;
   refuse(invalid_argument("the attribute `parts` is malformed: ", reason));
 }
 
-// The first and the last element that a dy reaches, counted from the beginning of its argument.
+// The first and the last element of a dy, counted from the beginning of its argument.
 struct Reach {
   std::int64_t first, last;
 };
@@ -62,7 +62,7 @@ class Assignment {
     return number;
   }
 
-  // The number of a slice that has no dy yet.
+  // Returns the number of a slice without a dy so far.
   std::size_t free_slice(std::int64_t number) const {
     if (number < 0 || number >= std::ssize(slices_)) refuse_parts("it names a slice that is not there");
     if (dys_[static_cast<std::size_t>(number)]) refuse_parts("a slice has two dy's");
@@ -92,7 +92,7 @@ class Assignment {
     for (int axis = 0; axis < shape.rank(); ++axis) {
       const std::int64_t stride = take();
       strides.push_back(stride);
-      bytes.push_back(checked_multiply(stride, item).value_or(0));  // refused below where it does not fit
+      bytes.push_back(checked_multiply(stride, item).value_or(0));  // refused below if it does not fit
     }
     const auto reach = reach_of(shape, offset, strides);
     const bool is_empty = shape.elements() == 0;

@@ -8,8 +8,7 @@
 namespace backslice::jax {
 namespace {
 
-// What one run shares with the threads that help. A thread that comes late, even after run() has returned, finds
-// nothing to do.
+// Shared by one run and the threads that help. A late thread, even after run() has returned, finds nothing to do.
 struct Job {
   const std::int64_t count;
   const std::function<void(std::int64_t)>& task;  // valid while a task is left

@@ -1,4 +1,4 @@
-// XLA's pool of threads as an Executor, for the time of one call.
+// XLA's thread pool as an Executor, for the duration of one call.
 #pragma once
 
 #include "backslice/executor.h"
@@ -12,8 +12,8 @@ class PoolExecutor final : public Executor {
 
   int concurrency() const override;
 
-  /// The calling thread takes tasks like those of the pool, and can finish them alone: so it never waits for a thread
-  /// of the pool that waits for it.
+  /// The calling thread takes tasks like the threads of the pool, and can finish them alone. So it never waits for a
+  /// thread of the pool that waits for it.
   void run(std::int64_t count, const std::function<void(std::int64_t)>& task) override;
 
  private:

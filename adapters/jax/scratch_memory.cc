@@ -9,7 +9,7 @@ namespace backslice::jax {
 Result<Buffer> ScratchMemory::allocate(std::int64_t bytes, Contents contents) {
   if (bytes < 0) return invalid_argument("bytes is ", bytes, ", must be >= 0");
   if (contents == Contents::Zero) return unimplemented("memory that XLA gives is not zero");
-  // XLA refuses the alignments that its allocations on devices have anyway, so this asks for more bytes instead.
+  // XLA refuses to give the alignments that its device allocations have anyway, so this requests more bytes instead.
   const std::size_t size = static_cast<std::size_t>(bytes) + kAlignment;
   const std::optional<void*> data = scratch_.Allocate(size, 1);
   if (!data || *data == nullptr)

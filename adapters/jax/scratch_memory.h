@@ -1,4 +1,4 @@
-// XLA's device memory for the time of a call, as an Allocator.
+// XLA's device memory for the duration of a call, as an Allocator.
 #pragma once
 
 #include "backslice/allocator.h"
@@ -6,13 +6,13 @@
 
 namespace backslice::jax {
 
-/// XLA takes all of it back when the call returns, for what it queues on the same stream afterwards. Not for calls that
-/// XLA may put into a CUDA graph, and for one thread.
+/// When the call returns, XLA reuses the memory for later work on the same stream. Not for calls that XLA may put into
+/// a CUDA graph, and for one thread.
 class ScratchMemory final : public Allocator {
  public:
   ScratchMemory(xla::ffi::ScratchAllocator& scratch, Device device) : scratch_(scratch), device_(device) {}
 
-  /// ResourceExhausted where XLA has none left. The memory is as it is: zeros are Unimplemented.
+  /// ResourceExhausted if XLA has no memory left. Contents are unspecified: zeros are Unimplemented.
   Result<Buffer> allocate(std::int64_t bytes, Contents contents) override;
   Device device() const override { return device_; }
 

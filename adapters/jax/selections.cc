@@ -5,7 +5,7 @@
 namespace backslice::jax {
 namespace {
 
-// Takes numbers from the front of a list, or ends the operation where there are too few.
+// Takes numbers from the front of a list, or ends the operation if there are too few.
 class Reader {
  public:
   explicit Reader(std::span<const std::int64_t> numbers) : left_(numbers) {}

@@ -13,7 +13,7 @@
 
 namespace backslice::jax {
 
-/// InvalidArgument for a list that is not one of those.
+/// InvalidArgument for an invalid list.
 Result<std::vector<Selection>> read_selections(std::span<const std::int64_t> numbers);
 
 }  // namespace backslice::jax

@@ -1,7 +1,7 @@
-// Slices of a tensor of which each device has a shard, whose numbers along the axes are the first argument.
+// Slices of a tensor that is sharded among devices. The first argument has the numbers of the shard along the axes.
 //
 // backslice_shard_of_gradient: the shard of the sum of the gradients of slices, whose dy's are complete.
-// backslice_slices_of_shard: slices with zeros wherever their elements lie in other shards.
+// backslice_slices_of_shard: slices with zeros for elements of other shards.
 #include "backslice/multi_slice.h"
 #include "box.h"
 #include "call.h"
@@ -55,7 +55,7 @@ xla::ffi::Error slices_of_shard(xla::ffi::ThreadPool threads, Numbers slices, Sh
     const std::vector<Range> ours = box(selections[0], local.shape(), shard);
     PoolExecutor pool(threads);
     for (std::size_t i = 0; i < results.size(); ++i) {
-      std::vector<SliceGradient> taken;  // none where the slice takes nothing of this shard
+      std::vector<SliceGradient> taken;  // none if the slice selects nothing of this shard
       if (const auto part = unwrap(selections[i].restrict(ours))) {
         taken.push_back({part->dy, select(part->selection, local)});
       }

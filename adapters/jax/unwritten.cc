@@ -1,5 +1,5 @@
-// backslice_unwritten: memory that the rest of the program writes as a whole. XLA itself would fill it first. Calls
-// have different numbers, so that XLA does not take two of them for one. Programs that version 0.2 exported call it.
+// backslice_unwritten: memory that the rest of the program writes completely. XLA itself would fill it first. Calls
+// have different numbers, so that XLA does not merge two of them. Programs exported by version 0.2 call it.
 #include "call.h"
 #include "fresh_memory.h"
 #include "handlers.h"

@@ -1,4 +1,4 @@
-// The functions of the ONNX Runtime that called us.
+// The functions of the ONNX Runtime that called the library.
 #pragma once
 
 #include <utility>
@@ -11,12 +11,12 @@ namespace backslice::onnxruntime {
 using throwing::refuse;
 using throwing::unwrap;
 
-/// Ends the kernel unless all is well.
+/// Ends the kernel after an error.
 inline void check(const Status& status) {
   if (!status.ok()) refuse(status);
 }
 
-/// A table of functions, of that version of the interface. Several may be loaded in one process.
+/// A table of functions, of that version of the interface. One process may load several.
 class Api {
  public:
   explicit Api(const OrtApi* table, std::uint32_t version = kApi) : table_(table), version_(version) {}
@@ -43,10 +43,10 @@ class Api {
   /// Hands our error to ONNX Runtime.
   OrtStatus* status_of(const Status& status) const noexcept;
 
-  /// The Status of an error of ONNX Runtime's, which it releases.
+  /// Converts an error of ONNX Runtime to a Status, and releases it.
   Status taken(OrtStatus* failure) const;
 
-  /// Runs `body`, which may throw: nothing reaches ONNX Runtime but its own kind of error, or null.
+  /// Runs `body`, which may throw. ONNX Runtime gets only its own kind of error, or null.
   template <class Body>
   OrtStatus* guarded(const Body& body) const noexcept {
     be_ready_to_throw();

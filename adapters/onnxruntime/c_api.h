@@ -1,7 +1,7 @@
-// ONNX Runtime's C interface for custom operators, as far as this adapter uses it, in declarations of our own: no
+// The part of ONNX Runtime's C interface for custom operators that this adapter uses, in declarations of our own: no
 // header of ONNX Runtime is needed to build, and one binary serves every version from 1.17 on.
 //
-// The interface is a table of functions, in which a function keeps its place once it has been released.
+// The interface is a table of functions. A released function keeps its place.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ struct OrtApiBase {
   const char* (*get_version_string)();
 };
 
-// An operator: its schema and its kernel. ONNX Runtime reads the functions that its own `version`, or ours if that is
-// lower, has.
+// An operator: its schema and its kernel. ONNX Runtime reads the functions that exist in the lower of its own version
+// and `version`.
 struct OrtCustomOp {
   std::uint32_t version;
   void* (*create_kernel)(const OrtCustomOp*, const OrtApi*, const OrtKernelInfo*);  // create_kernel_v2 replaces it
@@ -55,13 +55,13 @@ struct OrtCustomOp {
 
 namespace backslice::onnxruntime {
 
-/// The version of the interface that we need, that of ONNX Runtime 1.17. Later ones have it too.
+/// The version of the interface that we need: ONNX Runtime 1.17's. Later versions include it.
 inline constexpr std::uint32_t kApi = 17;
 
-/// The latest one that has something more that we use.
+/// The latest version with an addition that we use.
 inline constexpr std::uint32_t kLatestApi = 24;
 
-/// A function of ONNX Runtime's: its place in the table, its type, and since when it is there.
+/// A function of ONNX Runtime: its place in the table, its type, and the version that added it.
 template <class Function>
 struct Slot {
   std::size_t place;
@@ -70,7 +70,7 @@ struct Slot {
 
 namespace slots {
 
-// Most return null, or what went wrong.
+// Most return null, or an error.
 inline constexpr Slot<OrtStatus*(int code, const char* message)> kCreateStatus{0};
 inline constexpr Slot<const char*(const OrtStatus*)> kGetErrorMessage{2};
 inline constexpr Slot<OrtStatus*(const char* name, OrtCustomOpDomain**)> kCreateCustomOpDomain{26};

@@ -27,8 +27,8 @@ void* Output::data() const {
   return data;
 }
 
-// Strides are products of extents. And some versions of ONNX Runtime crash on empty results that would be too large if
-// they were not empty.
+// Strides are products of extents. Some versions of ONNX Runtime crash on empty results whose extents multiply to too
+// much.
 bool fits(const Shape& shape, ElementType type) {
   std::optional<std::int64_t> bytes = item_size(type.dtype);
   for (const std::int64_t extent : shape) {
@@ -62,7 +62,7 @@ void Call::refuse_room(const Shape& shape, ElementType type, OrtStatus* failure)
                             ", in memory of its own or in what was bound to it: ", api_.taken(failure).message()));
 }
 
-// Versions that cannot infer the type of a result believe the model, and make room for what it declares.
+// Versions that cannot infer the type of a result use the declared type, and allocate for it.
 void Call::check_type(const OrtValue* result, ElementType type) const {
   const ElementType found = declared_ ? *declared_ : Input(api_, result, "the result").element_type();
   if (found == type) return;

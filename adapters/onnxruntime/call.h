@@ -1,4 +1,4 @@
-// One run of a kernel: what it is given, where its result goes, and on which threads it runs.
+// One run of a kernel: its inputs, its result, and its threads.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace backslice::onnxruntime {
 
-/// The result of a kernel, in ONNX Runtime's memory. Elements that it keeps in a form of its own are written when all
-/// is well, by finish().
+/// The result of a kernel, in ONNX Runtime's memory. finish() writes elements with a special form after the kernel has
+/// succeeded.
 class Output {
  public:
   Output(const Api& api, OrtValue* value, ElementType type, const Layout& layout);
@@ -34,7 +34,7 @@ bool fits(const Shape& shape, ElementType type);
 
 class Call {
  public:
-  /// Of a node with so many inputs. `declared` is the type that the graph gives the output.
+  /// For a node with so many inputs. `declared` is the type of the output in the graph.
   Call(const Api& api, OrtKernelContext* context, PromptHelp& help, std::size_t inputs,
        std::optional<ElementType> declared)
       : api_(api), context_(context), threads_(api, context, help), inputs_(inputs), declared_(declared) {}
@@ -42,27 +42,27 @@ class Call {
   const Api& api() const { return api_; }
   std::size_t inputs() const { return inputs_; }
 
-  /// An input, which the node must have.
+  /// Returns a required input.
   Input input(std::size_t index, std::string name) const;
 
-  /// An input that may have been left out, by an empty name or by being after the last.
+  /// Returns an input that may be missing: it has an empty name, or comes after the last.
   Input optional_input(std::size_t index, std::string name) const;
 
-  /// An input, whatever it is; null where it was left out.
+  /// Returns an input; null if it is missing.
   const OrtValue* value(std::size_t input) const {
     const OrtValue* value = nullptr;
     if (input < inputs_) api_.require(slots::kGetInput, context_, input, &value);
     return value;
   }
 
-  /// Where ONNX Runtime holds the elements of a tensor, in row-major order.
+  /// Returns the address of a tensor's elements, in row-major order.
   void* data(const OrtValue* tensor) const {
     void* data = nullptr;
     api_.require(slots::kGetTensorMutableData, tensor, &data);
     return data;
   }
 
-  /// The element at that place of a tensor; null where it has none there, or another number of axes.
+  /// Returns the address of the element at that position; null if the position does not exist or the rank differs.
   const void* element(const OrtValue* tensor, const std::int64_t* place, std::size_t rank) const {
     void* found = nullptr;
     OrtStatus* failure = api_.call(slots::kTensorAt, const_cast<OrtValue*>(tensor), place, rank, &found);
@@ -71,10 +71,10 @@ class Call {
     return nullptr;
   }
 
-  /// The output, for elements of that type.
+  /// Returns the output, for elements of that type.
   Output output(const Shape& shape, ElementType type) const;
 
-  /// Its memory, for elements that ONNX Runtime holds as we do. Precondition: it fits.
+  /// Returns its memory, for elements that ONNX Runtime stores as we do. Precondition: it fits.
   void* plain_output(const Shape& shape, ElementType type) const { return data(room_for(shape, type)); }
 
   Context context() { return {.executor = &threads_}; }

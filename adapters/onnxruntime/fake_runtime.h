@@ -1,5 +1,5 @@
-// A stand-in for ONNX Runtime in tests: a table of functions over values in memory of exactly their size, so that the
-// address sanitizer sees every access beyond it.
+// Replaces ONNX Runtime in tests: a table of functions over values in memory of exactly their size, so that the address
+// sanitizer finds every access beyond it.
 #pragma once
 
 #include <cstddef>
@@ -35,14 +35,14 @@ struct OrtTypeInfo {
 
 struct OrtKernelInfo {
   std::vector<const OrtValue*> constants;             // one per input; null where it is none
-  std::vector<OrtTensorTypeAndShapeInfo> declared{};  // what the graph says of inputs, if it says it
+  std::vector<OrtTensorTypeAndShapeInfo> declared{};  // the graph's type and shape of each input, if known
 };
 
 struct OrtKernelContext {
   std::vector<const OrtValue*> inputs;
   OrtValue output;                          // its type is the one that the model declares
   std::size_t item_size;                    // of the output
-  std::size_t runs_before_failing = 1'000;  // how many tasks ParallelFor runs before it fails
+  std::size_t runs_before_failing = 1'000;  // number of tasks after which ParallelFor fails
   bool has_helper = false;                  // whether another thread runs all tasks but the first, before that one
   mutable std::size_t most_tasks = 0;       // that ParallelFor was given at once
 };
@@ -60,7 +60,7 @@ inline OrtValue list(const std::vector<std::int64_t>& elements) {
   return value(7, {static_cast<std::int64_t>(elements.size())}, elements);
 }
 
-/// How many statuses there are that nobody has released.
+/// Returns the number of statuses that were not released.
 int live_statuses();
 
 /// The table. Nodes have no attributes.

@@ -8,9 +8,9 @@ GradientInput::GradientInput(const Node& node, std::size_t index) {
   const auto declared = node.input(index);
   const auto element = declared ? element_type(declared->type) : std::nullopt;
   if (!element || !element->is_plain()) return;
-  const Result<Shape> shape = Shape::make(declared->dims);  // refuses what the graph leaves open
+  const Result<Shape> shape = Shape::make(declared->dims);  // refuses shapes that the graph leaves open
   if (!shape.ok() || shape->elements() == 0 || !onnxruntime::fits(*shape, *element)) return;
-  if (shape->rank() > 1 && (*shape)[0] == 1) return;  // how far apart the ends are would not tell the second extent
+  if (shape->rank() > 1 && (*shape)[0] == 1) return;  // the distance of the ends would not determine the second extent
   type_ = declared->type;
   elements_ = shape->elements();
   bytes_to_last_ = (elements_ - 1) * item_size(element->dtype);
@@ -34,8 +34,9 @@ std::optional<const void*> GradientInput::described(const Call& call, const OrtV
   return call.data(dy);
 }
 
-// How far the last element is from the first tells every extent but the first, and of that, that it is no smaller. What
-// comes after the last along the first axis must not exist. Both questions take less time than a description.
+// The address of the last element, relative to the first, determines every extent but the first, and a lower bound of
+// that. A position past the end of the first axis must not exist. Both checks take less time than a description of the
+// tensor.
 bool GradientInput::is_as_declared(const Call& call, const OrtValue* dy, const void* elements) const {
   const std::size_t rank = places_.size() / 2;
   const void* last = call.element(dy, places_.data(), rank);

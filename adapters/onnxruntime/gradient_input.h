@@ -1,4 +1,4 @@
-// dY, the gradient that a node is given at every run.
+// dY, the gradient that a node gets at every run.
 #pragma once
 
 #include "node.h"
@@ -10,8 +10,8 @@ class GradientInput {
  public:
   GradientInput(const Node& node, std::size_t index);
 
-  /// Its elements, where the plan takes it. Before 1.24, ONNX Runtime takes longer to describe a tensor than to answer
-  /// whether it has the shape that the graph tells.
+  /// Returns its elements, if it fits the plan. Before 1.24, ONNX Runtime takes longer to describe a tensor than to
+  /// check it against the graph's shape.
   std::optional<const void*> taken(const Call& call, const OrtValue* dy, const PlannedGradient& planned) const;
 
  private:
@@ -22,7 +22,7 @@ class GradientInput {
   int type_ = kAnyType;               // as the graph tells
   std::int64_t elements_ = 0;         // the same; 0 where it does not tell
   std::int64_t bytes_to_last_ = 0;    // from the first element to the last
-  std::vector<std::int64_t> places_;  // that of the last, then the first that is past the end of the first axis
+  std::vector<std::int64_t> places_;  // of the last element, then past the end of the first axis
 };
 
 }  // namespace backslice::onnxruntime

@@ -13,7 +13,7 @@
 
 namespace backslice::onnxruntime {
 
-/// An input tensor, or one that was left out. `name` is what messages call it. Views of it hold as long as it does.
+/// An input tensor, or a missing one. `name` is its name in messages. Views of it are valid during its lifetime.
 class Input {
  public:
   Input(const Api& api, const OrtValue* value, std::string name);
@@ -26,22 +26,22 @@ class Input {
   std::vector<std::int64_t> dims() const { return info_.dims(); }
   std::int64_t elements() const { return info_.elements(); }
 
-  /// Where ONNX Runtime holds the elements, in row-major order.
+  /// Returns the address of the elements, in row-major order.
   const void* data() const;
 
-  /// The elements, at most 32 axes of them. Those that ONNX Runtime packs are unpacked.
+  /// Returns the elements, at most 32 axes. Elements that ONNX Runtime packs are unpacked.
   ConstView view();
 
-  /// The elements in row-major order, with a contiguous layout of as many.
+  /// Returns the elements in row-major order, with a contiguous layout of the same number.
   ConstView view_as(const Layout& layout);
 
-  /// Refuses what is no list: 1-D.
+  /// Refuses tensors that are not 1-D.
   void check_list() const;
 
-  /// The elements of a list, 1-D, of int32 or int64.
+  /// Returns the elements of a 1-D list of int32 or int64.
   std::vector<std::int64_t> list() const;
 
-  /// The elements of an integer tensor of any shape, in row-major order.
+  /// Returns the elements of an integer tensor of any shape, in row-major order.
   std::vector<std::int64_t> integers() const;
 
  private:

@@ -1,4 +1,4 @@
-// A value that several threads may want at once: one of them has it, the others go on without.
+// A value that several threads may request at once: one of them gets it, the others continue without it.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@ namespace backslice::onnxruntime {
 template <class T>
 class Kept {
  public:
-  /// The value, for as long as this lives, or nothing where another thread has it.
+  /// Holds the value during its lifetime, or nothing if another thread has it.
   class Hold {
    public:
     explicit Hold(Kept& kept) : kept_(kept.is_held_.exchange(true, std::memory_order_acquire) ? nullptr : &kept) {}

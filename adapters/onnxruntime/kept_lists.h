@@ -1,5 +1,5 @@
-// The lists that a node was given last, one after the other in few cache lines: a graph may have many nodes, and what
-// each of them keeps is no longer in the nearest cache when its turn comes.
+// The lists of a node's last run, in few cache lines: a graph may have many nodes, whose data is evicted between their
+// turns.
 #pragma once
 
 #include "list_input.h"
@@ -8,7 +8,7 @@ namespace backslice::onnxruntime {
 
 class KeptLists {
  public:
-  /// Nothing for one that was left out.
+  /// Nothing for a missing list.
   void add(const std::optional<std::vector<std::int64_t>>& list) {
     sizes_[lists_++] = list ? static_cast<std::int32_t>(list->size()) : kLeftOut;
     if (!list) return;
@@ -20,7 +20,7 @@ class KeptLists {
     }
   }
 
-  /// Whether reading the inputs would give these lists. May say no where it would.
+  /// Whether reading the inputs would give these lists. May return false wrongly.
   template <class... Inputs>
   bool are_held_by(const Call& call, const Inputs&... inputs) const {
     const std::int64_t* next = count_ <= kFew ? few_ : all_.data();
@@ -37,13 +37,13 @@ class KeptLists {
  private:
   static constexpr std::int32_t kLeftOut = -1;
 
-  static constexpr std::size_t kFew = 15;  // those of a slice of three axes
+  static constexpr std::size_t kFew = 15;  // the lists of a slice of three axes
 
   std::int32_t sizes_[5] = {};
   std::int32_t lists_ = 0;
   std::size_t count_ = 0;
   std::int64_t few_[kFew] = {};
-  std::vector<std::int64_t> all_;  // where there are more
+  std::vector<std::int64_t> all_;  // for longer lists
 };
 
 }  // namespace backslice::onnxruntime

@@ -1,4 +1,4 @@
-// Where ONNX Runtime enters the library: it loads it and calls RegisterCustomOps.
+// The entry point: ONNX Runtime loads the library and calls RegisterCustomOps.
 #include <algorithm>
 #include <cstdio>
 #include <deque>
@@ -58,11 +58,11 @@ class ConfigEntries {
   OrtSessionOptions* options_;
 };
 
-/// Returns whether the program asks for SliceGrad in domain com.microsoft.
+/// Returns whether the program requests SliceGrad in domain com.microsoft.
 ///
-/// It is not there unasked. ONNX Runtime gives custom domains version 1000, which becomes the version of com.microsoft
-/// in every model that does not import this domain. In that version it finds none of its own operators, so the
-/// session fails as soon as the optimiser makes one, such as FusedGemm.
+/// By default it is not registered there. ONNX Runtime gives custom domains version 1000, which becomes the version of
+/// com.microsoft in every model that does not import this domain. In that version it finds none of its own operators,
+/// so the session fails as soon as the optimiser makes one, such as FusedGemm.
 bool wants_microsoft(const ConfigEntries& entries) {
   constexpr const char* kKey = "custom_op.SliceGrad.domain";
   if (!entries.has(kKey)) return false;
@@ -74,8 +74,8 @@ bool wants_microsoft(const ConfigEntries& entries) {
   return true;
 }
 
-/// Our operators as one ONNX Runtime sees them. Sessions refer to them until they end, which may be after anything that
-/// could tell us, so they are kept until the process ends.
+/// Our operators for one ONNX Runtime. Sessions refer to them until they end. We cannot know when the last one ends, so
+/// operators are kept until the process ends.
 class Domains {
  public:
   explicit Domains(const Api& api) : api_(api) {
@@ -85,7 +85,7 @@ class Domains {
     }
   }
 
-  /// Adds the domains that the options do not have yet: ONNX Runtime refuses sessions with two domains of one name.
+  /// Adds the missing domains to the options: ONNX Runtime refuses sessions with two domains of one name.
   void add_to(OrtSessionOptions* options) const {
     const ConfigEntries entries(api_, options);
     const bool with_microsoft = wants_microsoft(entries);
@@ -109,7 +109,7 @@ class Domains {
   std::map<std::string, OrtCustomOpDomain*> domains_;
 };
 
-/// The one of this ONNX Runtime; a process may have loaded several.
+/// Returns those of this ONNX Runtime; a process may have loaded several.
 const Domains& domains_of(const Api& api) {
   static std::mutex mutex;
   static auto& made = *new std::map<const OrtApi*, std::unique_ptr<Domains>>;
@@ -119,8 +119,8 @@ const Domains& domains_of(const Api& api) {
   return *domains;
 }
 
-/// The version of the interface to ask for, of a version such as "1.16.3", whose interface is that of the minor one; 0
-/// where it is too old. One that lacks what it is asked for would write to the error output.
+/// Returns the version of the interface for a version such as "1.16.3", which is the minor number; 0 if it is too old.
+/// Requesting a version that ONNX Runtime lacks would make it write to the error output.
 std::uint32_t interface_of(const char* version) {
   unsigned major = 0, minor = 0;
   if (std::sscanf(version, "%u.%u", &major, &minor) != 2 || major > 1) return kApi;
@@ -136,7 +136,7 @@ OrtStatus* register_ops(OrtSessionOptions* options, const OrtApiBase& base) {
     const Api api(table, interface);
     return api.guarded([&] { domains_of(api).add_to(options); });
   }
-  const Api oldest(base.get_api(1));  // there always is one, and it can say so
+  const Api oldest(base.get_api(1));  // always exists, and can report errors
   return oldest.guarded([&] {
     refuse(invalid_argument("backslice's operators need ONNX Runtime 1.", kApi, " or later, but this is ", version));
   });

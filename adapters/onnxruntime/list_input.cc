@@ -68,8 +68,8 @@ bool ListInput::is_left_out(const Call& call) const {
   return is_constant_ ? constant_ == nullptr : call.value(index_) == nullptr;
 }
 
-// Where the graph tells the length, asking for the last element finds out that there are no fewer. That there are no
-// more is what ONNX Runtime checks of a graph's inputs and infers of its other tensors.
+// If the graph declares the length, reading the last element proves that the list is not shorter. ONNX Runtime itself
+// ensures that it is not longer: it checks the inputs of a graph, and infers other tensors.
 inline bool ListInput::holds_declared(const Call& call, const OrtValue* value,
                                       std::span<const std::int64_t> list) const {
   const std::int64_t index = length_ - 1;

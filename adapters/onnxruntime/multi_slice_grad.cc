@@ -7,7 +7,7 @@
 namespace backslice::onnxruntime {
 namespace {
 
-// A matrix of numbers, one row per slice, or one row for all of them.
+// A matrix of numbers, one row per slice, or one row for all slices.
 class Rows {
  public:
   Rows(const Input& input, std::size_t slices, bool may_be_shared) : values_(input.integers()) {

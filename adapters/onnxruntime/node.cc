@@ -14,8 +14,8 @@ bool Node::has(Slot<OrtStatus*(const OrtKernelInfo*, const char*, Values...)> sl
   return false;
 }
 
-// ONNX Runtime tells an attribute of another type from none by asking for that type alone; lists of any attribute it
-// has, with no entries where the type is another.
+// ONNX Runtime reports an attribute of another type only when that type is requested. Lists of any attribute it
+// returns, without entries if the type differs.
 void Node::check_absent(const char* name, const char* expected) const {
   float number = 0;
   std::int64_t integer = 0;
@@ -37,7 +37,7 @@ std::int64_t Node::integer(const char* name, std::int64_t otherwise) const {
 }
 
 std::string Node::text(const char* name, const char* otherwise) const {
-  std::size_t size = 0;  // with the zero at its end
+  std::size_t size = 0;  // with the terminating zero
   if (!has(slots::kGetStringAttribute, name, nullptr, &size) || size == 0) {
     check_absent(name, "a text");
     return otherwise;
@@ -67,13 +67,13 @@ std::size_t Node::inputs() const {
 
 std::optional<Declared> Node::declared(decltype(slots::kGetNodeInputType) slot, std::size_t index) const {
   OrtTypeInfo* info = nullptr;
-  if (OrtStatus* failure = api_.call(slot, info_, index, &info)) {  // it was left out
+  if (OrtStatus* failure = api_.call(slot, info_, index, &info)) {  // it is missing
     api_.call(slots::kReleaseStatus, failure);
     return std::nullopt;
   }
   const auto release = [this](OrtTypeInfo* p) { api_.call(slots::kReleaseTypeInfo, p); };
   const std::unique_ptr<OrtTypeInfo, decltype(release)> owned(info, release);
-  const OrtTensorTypeAndShapeInfo* tensor = nullptr;  // owned by the other
+  const OrtTensorTypeAndShapeInfo* tensor = nullptr;  // the other owns it
   api_.require(slots::kCastTypeInfo, info, &tensor);
   if (tensor == nullptr) return std::nullopt;
   Declared found;

@@ -1,4 +1,4 @@
-// A node, as it is when its kernel is made: its attributes, and the inputs that no run changes.
+// A node when its kernel is made: its attributes, and its constant inputs.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,7 @@
 
 namespace backslice::onnxruntime {
 
-/// What the graph says of a tensor. An extent that it leaves open is negative; it has no extents where it leaves open
-/// how many there are.
+/// The graph's declaration of a tensor. Unknown extents are negative; there are none if the rank is unknown.
 struct Declared {
   int type = kAnyType;
   std::vector<std::int64_t> dims = {};
@@ -21,19 +20,19 @@ class Node {
  public:
   Node(const Api& api, const OrtKernelInfo* info) : api_(api), info_(info) {}
 
-  /// What an attribute is, or `otherwise` where the node does not have it. One of another type is refused.
+  /// Returns an attribute, or `otherwise` if the node does not have it. An attribute of another type is refused.
   std::int64_t integer(const char* name, std::int64_t otherwise) const;
   std::string text(const char* name, const char* otherwise) const;
-  std::vector<std::int64_t> integers(const char* name) const;  ///< None where the node does not have it.
+  std::vector<std::int64_t> integers(const char* name) const;  ///< Empty if the node does not have it.
 
-  /// How many inputs it has, those in the middle that are left out included.
+  /// Returns the number of inputs, including missing ones in the middle.
   std::size_t inputs() const;
 
-  /// What the graph says of an input or of the output, if that is a tensor.
+  /// Returns the graph's declaration of an input or of the output, if that is a tensor.
   std::optional<Declared> input(std::size_t index) const { return declared(slots::kGetNodeInputType, index); }
   std::optional<Declared> output() const { return declared(slots::kGetNodeOutputType, 0); }
 
-  /// An input that is a constant list of integers, if it is one.
+  /// Returns an input that is a constant list of integers, if it is one.
   std::optional<std::vector<std::int64_t>> constant_list(std::size_t index) const;
 
  private:

@@ -34,7 +34,7 @@ std::optional<ElementType> result_type(const Node& node) {
   return declared ? element_type(declared->type) : std::nullopt;
 }
 
-// The table that it is given is of the version that an operator declares; ours may have more.
+// The given table has the version that an operator declares; ours may have more functions.
 OrtStatus* make_kernel(const OrtCustomOp* op, const OrtApi*, const OrtKernelInfo* info, void** kernel) {
   const Api& api = op_of(op).api;
   return api.guarded([&] {

@@ -1,4 +1,4 @@
-// Operators: what ONNX Runtime asks of one, answered from a description.
+// Operators: the functions that ONNX Runtime calls, made from a description.
 //
 //     class Doubled {
 //      public:
@@ -23,7 +23,7 @@ struct InputDescription {
   Characteristic characteristic = kRequired;
 };
 
-/// An operator with one output, of the type of the one input that may be any.
+/// An operator with one output, of the type of its one input of any type.
 struct OpDescription {
   const char* name;
   std::span<const InputDescription> inputs;
@@ -39,7 +39,7 @@ constexpr OpDescription describe(const char* name, std::span<const InputDescript
           [](void* kernel) { delete static_cast<Kernel*>(kernel); }};
 }
 
-/// An operator as one ONNX Runtime takes it: with indices of that type.
+/// An operator for one ONNX Runtime, with indices of that type.
 struct Op : OrtCustomOp {
   Op(const Api& runtime, const OpDescription& what, int index_type_number);
 

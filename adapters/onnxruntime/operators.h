@@ -5,8 +5,7 @@
 
 namespace backslice::onnxruntime {
 
-/// The gradient of ONNX's Slice, as ONNX Runtime for training has it: in domain backslice, and in com.microsoft on
-/// request.
+/// The gradient of ONNX's Slice, as in ONNX Runtime for training: in domain backslice, and in com.microsoft on request.
 extern const OpDescription kSliceGrad;
 
 /// Domain backslice.

@@ -10,14 +10,14 @@ namespace backslice::onnxruntime {
 
 class PlannedGradient {
  public:
-  /// Of elements of that type of ONNX's. Nothing where it cannot be planned: for elements that ONNX Runtime keeps in a
-  /// form of its own, and for results that are refused.
+  /// Plans for elements of that ONNX type. Returns nothing for elements with a special form in ONNX Runtime, and for
+  /// results that are refused.
   static std::optional<PlannedGradient> make(const Selection& selection, int type);
 
   /// Whether it is for a dY of that type, with so many elements.
   bool takes(int type, std::int64_t elements) const { return type == type_ && elements == elements_; }
 
-  /// Precondition: these are the elements of a dY that it takes, and no fewer.
+  /// Precondition: these are all elements of a dY that fits.
   void run(Call& call, const void* dy) const;
 
  private:

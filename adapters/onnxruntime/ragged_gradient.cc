@@ -1,5 +1,5 @@
 // backslice::RaggedGradient: the gradients of the rows of a ragged tensor, one after the other, with zeros for rows
-// that have none.
+// without one.
 #include <algorithm>
 
 #include "backslice/ragged_variant.h"
@@ -9,7 +9,7 @@
 namespace backslice::onnxruntime {
 namespace {
 
-// A tensor in the memory of an input, which outlives it. It is only read.
+// Returns a read-only tensor in the memory of an input. Precondition: the input outlives it.
 Tensor borrowed(const ConstView& view) {
   auto* data = const_cast<std::byte*>(view.data);
   return Tensor::of(Buffer::wrap(nullptr, data), View{data, view.dtype, view.layout});
@@ -39,9 +39,9 @@ class RaggedGradient {
   }
 
  private:
-  static constexpr std::size_t kFirst = 2;  // of the pieces
+  static constexpr std::size_t kFirst = 2;  // number of the pieces
 
-  // The pieces in the places of the rows that have one.
+  // Puts the pieces at the rows that have one.
   VariantArray rows(std::vector<Input>& inputs) const {
     const auto count = static_cast<std::int64_t>(inputs.size() + missing_.size());
     std::vector<std::optional<RaggedTensor>> elements(static_cast<std::size_t>(count));

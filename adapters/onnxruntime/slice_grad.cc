@@ -10,7 +10,7 @@
 namespace backslice::onnxruntime {
 namespace {
 
-/// The arguments of a run, and the plan for them: made once they come a second time.
+/// The arguments of a run, and their plan, which is made when they repeat.
 struct Run {
   Run(std::vector<std::int64_t> its_shape, OnnxSlice its_slice)
       : lists(kept(its_shape, its_slice)), shape(std::move(its_shape)), slice(std::move(its_slice)) {}
@@ -30,13 +30,13 @@ class SliceGrad {
     const auto dy = node.input(0);
     if (!slice || !shape_.constant() || !dy) return;
     const Result<Selection> selection = Selection::from_onnx(*shape_.constant(), *slice);
-    if (selection.ok()) planned_ = PlannedGradient::make(*selection, dy->type);  // what is wrong is told when it runs
+    if (selection.ok()) planned_ = PlannedGradient::make(*selection, dy->type);  // errors are raised when it runs
   }
 
   void compute(Call& call) const {
     prefetch();
     const OrtValue* dy = call.value(0);
-    if (dy == nullptr) return compute_once(call);  // which refuses it
+    if (dy == nullptr) return compute_once(call);  // compute_once() refuses it
     if (planned_) return compute_planned(call, dy);
     const Kept<std::optional<Run>>::Hold last(last_);
     if (!last) return compute_once(call);
@@ -45,20 +45,20 @@ class SliceGrad {
     std::vector<std::int64_t> shape = shape_.read_required(call);
     OnnxSlice slice = slice_.read(call);
     const Selection selection = unwrap(Selection::from_onnx(shape, slice));
-    run.emplace(std::move(shape), std::move(slice));  // which are short, or they would have been refused
+    run.emplace(std::move(shape), std::move(slice));  // short lists: longer ones were refused
     compute(call, selection);
   }
 
  private:
-  // A graph may have many nodes, so what each of them needs is no longer in the nearest cache when its turn comes.
+  // A graph may have many nodes, whose data is evicted from the nearest cache between their turns.
   void prefetch() const {
-    constexpr std::size_t kBytes = std::min<std::size_t>(sizeof(SliceGrad), 640);  // what a small gradient uses
+    constexpr std::size_t kBytes = std::min<std::size_t>(sizeof(SliceGrad), 640);  // used by a small gradient
     for (std::size_t at = 0; at < kBytes; at += 64) __builtin_prefetch(reinterpret_cast<const std::byte*>(this) + at);
   }
 
   void compute_planned(Call& call, const OrtValue* dy) const {
     const TensorInfo info(call.api(), dy, "dY");
-    if (!planned_->takes(info.type(), info.elements())) return compute_once(call);  // which refuses it
+    if (!planned_->takes(info.type(), info.elements())) return compute_once(call);  // compute_once() refuses it
     planned_->run(call, call.data(dy));
   }
 
@@ -85,7 +85,7 @@ class SliceGrad {
   ListInput shape_;
   SliceInputs slice_;
   GradientInput dy_;
-  std::optional<PlannedGradient> planned_;  // where nothing of the slice changes
+  std::optional<PlannedGradient> planned_;  // if nothing of the slice changes
   mutable Kept<std::optional<Run>> last_;   // elsewhere
 };
 

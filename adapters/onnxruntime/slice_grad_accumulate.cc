@@ -1,4 +1,4 @@
-// backslice::SliceGradAccumulate: the gradient of ONNX's Slice, added to one that is there already.
+// backslice::SliceGradAccumulate: the gradient of ONNX's Slice, added to an existing one.
 #include "backslice/slice.h"
 #include "core/errors.h"
 #include "operators.h"
@@ -35,7 +35,7 @@ class SliceGradAccumulate {
   SliceInputs slice_;
 };
 
-// The two gradients are one variadic input: older versions of ONNX Runtime allow one input of any type alone.
+// The two gradients are one variadic input: older versions of ONNX Runtime allow only one input of any type.
 constexpr InputDescription kInputs[] = {{InputType::Index},             // starts
                                         {InputType::Index},             // ends
                                         {InputType::Index, kOptional},  // axes

@@ -14,10 +14,10 @@ class SliceInputs {
 
   OnnxSlice read(const Call& call) const;
 
-  /// What read() answers at every run, if no run changes that.
+  /// The result of read() at every run, if it is constant.
   std::optional<OnnxSlice> constant() const;
 
-  /// Whether read() would give the lists that were kept, `shape` first. May say no where it would.
+  /// Whether read() would return the kept lists, `shape` first. May return false wrongly.
   bool hold(const Call& call, const ListInput& shape, const KeptLists& lists) const {
     return lists.are_held_by(call, shape, starts_, ends_, axes_, steps_);
   }
@@ -26,14 +26,14 @@ class SliceInputs {
   ListInput starts_, ends_, axes_, steps_;
 };
 
-/// What hold() compares.
+/// The lists that hold() compares.
 KeptLists kept(const std::vector<std::int64_t>& shape, const OnnxSlice& slice);
 
-/// Refuses a dY that has more or fewer elements than the slice, of which it has the elements in row-major order, in any
+/// Refuses a dY with more or fewer elements than the slice. dY has the elements of the slice in row-major order, in any
 /// shape.
 void check_elements(const Input& dy, const Shape& slice);
 
-/// dY, so checked, with the shape of the slice.
+/// Returns the checked dY with the shape of the slice.
 ConstView shaped_like(const Selection& selection, Input& dy);
 
 }  // namespace backslice::onnxruntime

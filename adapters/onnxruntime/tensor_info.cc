@@ -28,7 +28,7 @@ std::size_t TensorInfo::rank() const {
   return rank;
 }
 
-// The product of the other extents may be too large where one is zero.
+// The product of the other extents may overflow if one is zero.
 std::int64_t TensorInfo::elements() const {
   if (copy_ == nullptr) {
     if (std::find(dims_, dims_ + rank_, 0) != dims_ + rank_) return 0;

@@ -1,4 +1,4 @@
-// What ONNX Runtime tells of a tensor: the type of its elements and its shape.
+// ONNX Runtime's description of a tensor: the type of its elements and its shape.
 #pragma once
 
 #include <memory>
@@ -9,13 +9,13 @@
 
 namespace backslice::onnxruntime {
 
-/// Versions from 1.24 on point to the shape. Older ones make an object that has a copy of it, which takes as long as a
-/// small gradient does.
+/// Versions from 1.24 on point to the shape. Older ones make an object with a copy of it, which takes as long as a
+/// small gradient.
 class TensorInfo {
  public:
   TensorInfo() = default;
 
-  /// The value outlives it. Refuses, by that name, what is no dense tensor.
+  /// Precondition: the value outlives it. Refuses values that are not dense tensors, by that name.
   TensorInfo(const Api& api, const OrtValue* value, std::string_view name);
 
   int type() const { return type_; }
@@ -31,7 +31,7 @@ class TensorInfo {
 
   const Api& api() const { return copy_.get_deleter().api; }
 
-  std::unique_ptr<OrtTensorTypeAndShapeInfo, Release> copy_{nullptr, Release{Api(nullptr)}};  // where there is one
+  std::unique_ptr<OrtTensorTypeAndShapeInfo, Release> copy_{nullptr, Release{Api(nullptr)}};  // if there is one
   const std::int64_t* dims_ = nullptr;                                                        // where there is none
   std::size_t rank_ = 0;
   int type_ = 0;

@@ -9,7 +9,7 @@ Texts::Texts(const Api& api, const OrtValue* value, std::int64_t count) {
   const auto strings = static_cast<std::size_t>(count);
   std::size_t size = 0;
   api.require(slots::kGetStringTensorDataLength, value, &size);
-  characters_.resize(size + 1);  // never null, even where all texts are empty
+  characters_.resize(size + 1);  // never null, even if all texts are empty
   std::vector<std::size_t> offsets(strings);
   api.require(slots::kGetStringTensorContent, value, characters_.data(), size, offsets.data(), strings);
   offsets.push_back(size);

@@ -1,4 +1,4 @@
-// Tensors of strings, whose texts ONNX Runtime keeps in a form of its own.
+// Tensors of strings, whose texts ONNX Runtime stores in a special form.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace backslice::onnxruntime {
 
-/// An element of DType::StringView.
+/// Returns an element of DType::StringView.
 struct StringView {
   const char* data;
   std::int64_t size;
 };
 
-/// A copy of the texts of a tensor.
+/// Returns a copy of the texts of a tensor.
 class Texts {
  public:
   Texts() = default;
@@ -27,7 +27,7 @@ class Texts {
   std::vector<StringView> views_;
 };
 
-/// Sets the elements of a tensor whose strings are all empty so far.
+/// Sets the elements of a tensor whose strings are all empty.
 void write_texts(const Api& api, const StringView* texts, std::int64_t count, OrtValue* value);
 
 }  // namespace backslice::onnxruntime
