@@ -1,4 +1,4 @@
-// What a kernel is given and what it gives back: the inputs and outputs of one run of an op.
+// The inputs and outputs of one run of an op.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct DeleteTensor {
 };
 using OwnedTensor = std::unique_ptr<TF_Tensor, DeleteTensor>;
 
-/// An input tensor. Views of it hold as long as it does.
+/// An input tensor. Views of it are valid during its lifetime.
 class Input {
  public:
   explicit Input(OwnedTensor tensor);
@@ -30,7 +30,7 @@ class Input {
   /// Throws above 32 axes. Strings become DType::StringView.
   ConstView view();
 
-  /// The elements of an integer tensor of any shape, in row-major order.
+  /// Returns the elements of an integer tensor of any shape, in row-major order.
   std::vector<std::int64_t> integers() const;
 
  private:
@@ -44,7 +44,7 @@ class Input {
   std::vector<StringView> texts_;
 };
 
-/// One run of an op. What TensorFlow refuses is thrown.
+/// One run of an op. Errors from TensorFlow are thrown.
 class Call {
  public:
   explicit Call(TF_OpKernelContext* context) : context_(context), status_(new_status()) {}
@@ -53,14 +53,14 @@ class Call {
   Input input(int index) const { return Input(tensor(index)); }
   OwnedTensor tensor(int index) const;
 
-  /// Makes a contiguous tensor an output. Its memory is handed over, not copied, unless its elements are strings.
+  /// Makes a contiguous tensor an output. Its memory is passed on, not copied, unless its elements are strings.
   void set_output(int index, int data_type, const Tensor& result);
 
-  /// Makes part of an input, from an address that TensorFlow's alignment allows, an output: it is not copied, and stays
-  /// alive as long as the output does.
+  /// Makes a part of an input an output, without a copy: from an address with TensorFlow's alignment. It keeps the
+  /// input's memory alive.
   void share_input(int output, int input, const ConstView& part);
 
-  /// An output in TensorFlow's own memory, which later ops can write into where they are its last reader.
+  /// Makes an output in TensorFlow's own memory, which later ops can reuse if they are its last reader.
   View allocate_output(int index, int data_type, const Shape& shape);
 
  private:

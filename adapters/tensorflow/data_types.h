@@ -1,4 +1,4 @@
-// TensorFlow's numbers of element types, and which of ours each is.
+// Maps TensorFlow's numbers of element types to ours.
 #pragma once
 
 #include <optional>
@@ -16,14 +16,14 @@ enum DataType : int { kInt32 = 3, kString = 7, kInt64 = 9 };
 /// strings.h converts them.
 std::optional<DType> dtype_of(int data_type);
 
-/// TensorFlow's name of a type that is one of ours.
+/// Returns TensorFlow's name of one of our types.
 std::string_view name_of(int data_type);
 
 /// Sets of types, as one byte per type, which is how a KernelDef lists them. Strings are among them if strings.h can
 /// read them.
 std::string all_types();
 
-/// The types that TensorFlow's own StridedSlice has no CPU kernel for.
+/// The types for which TensorFlow's own StridedSlice has no CPU kernel.
 std::string types_without_strided_slice();
 
 }  // namespace backslice::tensorflow

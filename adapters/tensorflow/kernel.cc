@@ -5,8 +5,8 @@
 namespace backslice::tensorflow {
 namespace {
 
-// TensorFlow's own kernels have 0. Two kernels of one priority are an error when the op first runs, so this number is
-// one that no other library is likely to have.
+// TensorFlow's own kernels have 0. Two kernels of one priority are an error when the op first runs, so no other library
+// is likely to have this number.
 constexpr char kPriority = 117;
 
 // Precondition: fewer than 128 bytes, so that their number is one byte.
@@ -14,8 +14,8 @@ std::string field(int number, std::string_view content) {
   return std::string{static_cast<char>(number << 3 | 2), static_cast<char>(content.size())}.append(content);
 }
 
-// TensorFlow's description of a kernel, as a serialised protocol buffer: the other functions of the C interface that
-// constrain types know fewer of them. Holds no zero byte, at which TensorFlow would end it.
+// Returns TensorFlow's description of a kernel, as a serialised protocol buffer: the C interface's other functions that
+// constrain types know fewer of them. It contains no zero byte, at which TensorFlow would end it.
 std::string kernel_def(std::string_view op, std::string_view types, std::string_view label) {
   const std::string allowed = field(1, field(6, types));  // AttrValue.list, ListValue.type
   const std::string definition = field(1, op) + field(2, "CPU") + field(3, field(1, "T") + field(2, allowed));

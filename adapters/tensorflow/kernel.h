@@ -18,7 +18,7 @@
 
 namespace backslice::tensorflow {
 
-/// The attributes of a node. Numbers throw where they are missing.
+/// The attributes of a node. Missing numbers throw.
 class Attributes {
  public:
   explicit Attributes(TF_OpKernelConstruction* construction) : construction_(construction) {}

@@ -19,7 +19,7 @@ namespace {
 
 std::atomic<bool> is_enabled = false;
 
-// How many calls were computed by the plain implementation, by the fast one, and for nodes of self-tests.
+// The number of calls by the plain implementation, by the fast one, and for nodes of self-tests.
 using Counts = std::array<std::atomic<std::int64_t>, 3>;
 
 template <class Kernel>
@@ -63,7 +63,7 @@ Status status_of(const Body& body) {
   return without_throwing([&] { return body(), Status(); });
 }
 
-// NULL where there was no error. The text holds until the next call of this thread.
+// Returns NULL if there was no error. The text is valid until the next call of this thread.
 const char* reason(const Status& status) {
   thread_local std::string text;
   if (status.ok()) return nullptr;
@@ -78,7 +78,7 @@ const Status loaded = status_of(register_multi_slice);
 
 BACKSLICE_TENSORFLOW_API const char* backslice_tensorflow_load_error() { return reason(loaded); }
 
-// In front of TensorFlow's own, or under a label: see register_kernel. Once per op and label.
+// Registers a kernel in front of TensorFlow's own, or under a label: see register_kernel. Once per op and label.
 BACKSLICE_TENSORFLOW_API const char* backslice_tensorflow_register(const char* op, const char* label) {
   for (const Replacement& kernel : kReplacements)
     if (kernel.op == op) return reason(status_of([&] { kernel.add(op, kernel.types(), label); }));
@@ -88,7 +88,7 @@ BACKSLICE_TENSORFLOW_API const char* backslice_tensorflow_register(const char* o
 // The fast implementations are off at first.
 BACKSLICE_TENSORFLOW_API void backslice_tensorflow_enable(int is_fast) { is_enabled = is_fast != 0; }
 
-// How many calls of an op there were, of one of the three kinds of Counts.
+// Returns the number of calls of an op, of one of the three kinds of Counts.
 BACKSLICE_TENSORFLOW_API std::int64_t backslice_tensorflow_calls(const char* op, int kind) {
   for (const Replacement& kernel : kReplacements)
     if (kernel.op == op) return kernel.counts.at(static_cast<std::size_t>(kind));

@@ -17,7 +17,7 @@ class StridedSlice {
   void compute(Call& call, bool is_fast) const;  ///< y of (x, begin, end, strides)
 
  protected:
-  /// The slice whose lists are the inputs from `first` on.
+  /// Returns the slice whose lists are the inputs from `first` on.
   TfSlice slice(const Call& call, int first) const;
 
  private:
@@ -45,7 +45,7 @@ class SparseSliceGrad {
   void compute(Call& call, bool is_fast) const;  ///< dvalues of (grad, input_indices, input_start, output_indices)
 };
 
-/// Makes slices of x, which is input 0, the outputs of a call. Consecutive rows share its memory where TensorFlow's own
+/// Makes slices of x, which is input 0, the outputs of a call. Consecutive rows share its memory if TensorFlow's own
 /// StridedSlice would share it too, so that no slice keeps more memory alive than with TensorFlow.
 void set_slices(Call& call, std::span<const Selection> selections, const ConstView& x, int data_type);
 

@@ -19,7 +19,7 @@ bool are_rows(const Selection& selection) {
   return true;
 }
 
-// The rows that an output can share, if it can.
+// Returns the rows that an output can share, if it can.
 std::optional<ConstView> shared_rows(const Selection& selection, const ConstView& x) {
   if (x.dtype == DType::StringView || selection.result_shape().elements() == 0 || !are_rows(selection)) return {};
   const ConstView rows = select(selection, x);
@@ -27,13 +27,13 @@ std::optional<ConstView> shared_rows(const Selection& selection, const ConstView
   return rows;
 }
 
-// An output of the op: rows of the input, or else a slice of its own.
+// Makes an output of the op: rows of the input, or else a slice in memory of its own.
 struct Output {
   std::optional<ConstView> rows;
   Result<Tensor> slice = Status(StatusCode::Internal, "not computed");
 };
 
-// One task per slice where there are enough of them; otherwise each is cut into tasks itself.
+// One task per slice if there are enough slices; otherwise each slice is cut into tasks.
 std::vector<Output> outputs_of(std::span<const Selection> selections, const ConstView& x) {
   std::vector<Output> outputs(selections.size());
   Executor& pool = default_executor();

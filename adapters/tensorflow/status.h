@@ -20,7 +20,7 @@ using OwnedStatus = std::unique_ptr<TF_Status, DeleteStatus>;
 
 inline OwnedStatus new_status() { return OwnedStatus(TF_NewStatus()); }
 
-/// Throws what TensorFlow said, if that is an error. Its codes that we do not have become Internal.
+/// Throws TensorFlow's error, if there is one. Its codes that we do not have become Internal.
 void check(const OwnedStatus& status);
 OwnedStatus to_tensorflow(const Status& status);
 

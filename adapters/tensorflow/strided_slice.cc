@@ -16,7 +16,7 @@ void check_extents(Ints shape) {
   unwrap(std::move(checked));
 }
 
-// Ours say the same and more, but for a scalar, which TensorFlow tells apart.
+// Our errors contain TensorFlow's and more, except for a scalar, which TensorFlow distinguishes.
 Status in_tensorflow_words(Status status) {
   constexpr std::string_view kPastTheEnd = "Index out of range using input dim 0;";
   if (!status.message().starts_with(kPastTheEnd)) return status;

@@ -1,5 +1,5 @@
-// Spans of memory, one after the other: short ones as they come, long ones by backslice's C interface, whose kernels
-// know when to write past the caches.
+// Spans of memory, one after the other: short ones are copied here, long ones by backslice's C interface, whose kernels
+// know when to bypass the caches.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ constexpr std::int64_t kLong = 4096;  // bytes: from here on, describing a span 
 constexpr std::int64_t kAhead = 8;    // spans: memory is asked for so long before it is read
 constexpr std::int64_t kAsked = 256;  // bytes of each: what follows, the processor asks for by itself
 
-// Runs everything on the calling thread, which is one of several that do the same.
+// Runs everything on the calling thread, which is one of several with the same work.
 inline const backslice_context* here() {
   static const backslice_context* const context = [] {
     auto* const executor = new backslice_executor BACKSLICE_EXECUTOR_INIT;
@@ -86,7 +86,7 @@ inline void concatenate_short(const Span* spans, std::int64_t count, std::int64_
 
 }  // namespace detail
 
-// Of elements of that width. Precondition: there is room for all of them at `out`.
+// Concatenates elements of that width. Precondition: there is room for all of them at `out`.
 inline absl::Status concatenate(const Span* spans, std::int64_t count, std::int64_t width, char* out) {
   std::int64_t elements = 0;
   for (std::int64_t i = 0; i < count; ++i) elements += spans[i].elements;

@@ -1,4 +1,4 @@
-// Errors as TensorFlow has them.
+// Makes TensorFlow's errors.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ absl::Status resource_exhausted(const Parts&... parts) {
   return absl::ResourceExhaustedError(absl::StrCat(parts...));
 }
 
-// How a function of backslice's C interface ended: its codes are TensorFlow's.
+// Returns the outcome of a function of backslice's C interface: its codes are TensorFlow's.
 inline absl::Status status_of(std::int32_t code) {
   return code == BACKSLICE_OK ? absl::OkStatus()
                               : absl::Status(static_cast<absl::StatusCode>(code), backslice_last_error());

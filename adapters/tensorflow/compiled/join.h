@@ -1,8 +1,8 @@
-// Pieces, one after the other, as one tensor. Where they lie next to each other in one block already, the tensor is a
-// part of that block, and nothing is moved.
+// Pieces, one after the other, as one tensor. If they are adjacent in one block already, the tensor is a part of that
+// block, and nothing is moved.
 //
-// There may be millions of pieces, each behind three pointers. They are looked at once, on several threads, a batch at
-// a time; what is kept of each is where its memory lies, for the copy.
+// There may be millions of pieces, each behind three pointers. They are read once, on several threads, batch by batch;
+// only the addresses of their memory are kept, for the copy.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,8 @@ struct Piece {
   std::int64_t elements = 0;
 };
 
-// Asks for the first memory that reading a piece needs. Far pieces are asked for together, before the first is read.
+// Prefetches the first memory that reading a piece needs. Distant pieces are prefetched together, before the first is
+// read.
 inline void prefetch(const void* piece) {
   constexpr std::size_t kBytes = 40;
   __builtin_prefetch(piece);
@@ -66,7 +67,7 @@ class Join {
     spans_.reset(new Span[static_cast<std::size_t>(count)]);
   }
 
-  // As an output of that shape, if they add up to it.
+  // Makes an output of that shape, if the pieces add up to it.
   absl::Status to_output(int output, const TensorShape& shape) {
     const auto look_at = [&](std::int64_t begin, std::int64_t end) { return look(begin, end, batch_at(begin)); };
     TF_RETURN_IF_ERROR(for_each_batch(context_, count_, kCyclesToLook, look_at));
@@ -97,8 +98,7 @@ class Join {
 
   Batch& batch_at(std::int64_t begin) { return batches_[static_cast<std::size_t>(begin / kBatch)]; }
 
-  // TensorFlow's memory for large tensors is fresh from the system, and the faults of its pages take longer than the
-  // copy.
+  // TensorFlow's memory for large tensors is fresh from the system, and its page faults take longer than the copy.
   absl::Status make_output(int output, const TensorShape& shape, std::int64_t bytes, char** out) const {
     if (dtype_ == tensorflow::DT_STRING || bytes < kFromPool) {
       Tensor* made = nullptr;
@@ -113,7 +113,7 @@ class Join {
     return absl::OkStatus();
   }
 
-  // A batch that is one run is known by its ends; of others the place of each piece is kept.
+  // For a batch that is one run, its ends are kept; for others the address of each piece.
   absl::Status look(std::int64_t begin, std::int64_t end, Batch& batch) {
     if (is_one_run(begin, end, batch)) return absl::OkStatus();
     batch.elements = 0;
@@ -121,8 +121,8 @@ class Join {
     return find_spans(begin, end, batch);
   }
 
-  // Pieces of one block were made one after the other, and so were the objects that they lie behind: the processor
-  // sees that by itself, and asking it for memory takes longer than what is won.
+  // Pieces of one block were made one after the other, and so were the objects behind them: the processor predicts
+  // their addresses, and prefetching would cost more than it gains.
   bool is_one_run(std::int64_t begin, std::int64_t end, Batch& batch) const {
     RowFollower rows;
     for (std::int64_t i = begin; i < end; ++i) {
@@ -169,7 +169,7 @@ class Join {
     return absl::OkStatus();
   }
 
-  // Where all of them begin, if they are one run within one block. Sets block_.
+  // Returns the beginning of all pieces if they are one run within one block. Sets block_.
   const char* in_one_block() {
     const char *first = nullptr, *last = nullptr;
     for (const Batch& batch : batches_) {

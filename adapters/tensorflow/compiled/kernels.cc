@@ -1,5 +1,5 @@
-// The kernels that are compiled against the installed TensorFlow: its variants and tensor arrays are classes of C++,
-// whose layout only its own headers know. One file, since those headers take longer to read than everything here.
+// The kernels that are compiled against the installed TensorFlow. Its variants and tensor arrays are C++ classes, whose
+// layout only its own headers define. One file, since those headers take longer to compile than everything here.
 //
 // python/backslice/tensorflow/compiling.py compiles it, loads it, and calls the functions at its end.
 #include "cached_type_indices.h"  // first
@@ -13,8 +13,8 @@
 namespace backslice_tensorflow {
 namespace {
 
-// TensorFlow's own have 0. Two kernels of one priority are an error when the op first runs, so this number is one that
-// no other library is likely to have.
+// TensorFlow's own kernels have 0. Two kernels of one priority are an error when the op first runs, so no other library
+// is likely to have this number.
 constexpr int kPriority = 117;
 
 #define BACKSLICE_TYPE(T) tensorflow::DataTypeToEnum<T>::value,
@@ -30,7 +30,7 @@ Types gathered_types() {
   return types;
 }
 
-// Everything that lies in memory as it is, and strings.
+// All trivially copyable types, and strings.
 Types copied_types() {
   Types types = {tensorflow::DT_STRING};
   constexpr int kReferenceTypes = 100;  // from here on, types are references to those before

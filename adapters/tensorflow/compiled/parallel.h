@@ -17,14 +17,14 @@
 
 namespace backslice_tensorflow {
 
-// Whether they are still there: not in a child that was forked after they began, where a loop on them never ends. Asked
-// first when a kernel is made.
+// Whether the threads still exist. They do not in a child that was forked after they began, where a loop on them would
+// never end. Called first when a kernel is made.
 inline bool are_threads_alive() {
   static const pid_t process = getpid();
   return getpid() == process;
 }
 
-// Calls body(i) for each i in [0, count), which takes that many cycles each.
+// Calls body(i) for each i in [0, count). Each call takes that many cycles.
 template <class Body>
 void parallel_for(tensorflow::OpKernelContext* context, std::int64_t count, std::int64_t cycles, const Body& body) {
   const auto all = [&](std::int64_t begin, std::int64_t end) {
@@ -39,8 +39,8 @@ constexpr std::int64_t kBatch = 256;
 
 inline std::int64_t batches_of(std::int64_t count) { return (count + kBatch - 1) / kBatch; }
 
-// Calls body(begin, end) for each batch of [0, count), which takes that many cycles, and returns the error of the first
-// batch that has one, whichever thread was quicker. No exception reaches TensorFlow's threads.
+// Calls body(begin, end) for each batch of [0, count), with items of that many cycles. Returns the error of the first
+// batch that has one, whichever thread was faster. No exception reaches TensorFlow's threads.
 template <class Body>
 absl::Status for_each_batch(tensorflow::OpKernelContext* context, std::int64_t count, std::int64_t cycles,
                             const Body& body) {

@@ -29,7 +29,7 @@ class PoolMemory : public TensorBuffer {
   const std::int64_t bytes_;
 };
 
-// Precondition: the bytes are what the shape takes.
+// Precondition: the bytes are the size of the shape.
 inline absl::StatusOr<Tensor> pool_tensor(std::int64_t bytes, DataType dtype, const TensorShape& shape) {
   backslice_buffer* memory = nullptr;
   void* data = nullptr;

@@ -103,7 +103,7 @@ class RaggedFromVariant : public Kernel {
     return absl::OkStatus();
   }
 
-  // TensorFlow does not check these. They are valid unless somebody made them by hand.
+  // TensorFlow does not check these. They are valid unless they were made by hand.
   static absl::Status check_splits(const RaggedTensorVariant& element, std::int64_t i) {
     if (element.ragged_rank() == 0) return absl::OkStatus();
     std::int64_t rows = element.values().dims() == 0 ? -1 : element.values().dim_size(0);

@@ -1,7 +1,7 @@
-// RaggedTensorToVariantGradient: the pieces one after the other, zeros in the place of those that are missing.
+// RaggedTensorToVariantGradient: the pieces one after the other, with zeros for missing ones.
 //
-// TensorFlow's own kernel does not check that they add up to the result, and reads or writes past the end where they do
-// not.
+// TensorFlow's own kernel does not check that they add up to the result. If they do not, it reads or writes past the
+// end.
 #pragma once
 
 #include "join.h"

@@ -9,7 +9,7 @@ namespace backslice_tensorflow {
 using tensorflow::RaggedTensorVariant;
 using tensorflow::Variant;
 
-// Returns null where the variant holds something else, or nothing.
+// Returns null if the variant holds something else, or nothing.
 inline const RaggedTensorVariant* find_ragged(const Variant& variant) { return variant.get<RaggedTensorVariant>(); }
 
 inline absl::Status is_not_ragged(const Variant& element, std::int64_t i) {  // in TensorFlow's words
@@ -17,8 +17,8 @@ inline absl::Status is_not_ragged(const Variant& element, std::int64_t i) {  // 
                           " doesn't hold a RaggedTensorVariant: ", element.DebugString());
 }
 
-// Whether nothing is there: TensorFlow's zero for any variant is the number 0, which the gradient of a slice has in the
-// place of everything that was not selected.
+// Whether the element is missing: TensorFlow's zero for any variant is the number 0, which the gradient of a slice has
+// at elements that were not selected.
 inline bool is_missing(const Variant& variant) {
   if (variant.is_empty()) return true;
   const int* const number = variant.get<int>();

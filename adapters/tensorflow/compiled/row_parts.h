@@ -1,5 +1,5 @@
-// The rows of a tensor as parts of one block. There may be millions of them: many lie in one allocation, which makes
-// them quickly, and tells of those in it whether they lie side by side in the block, so that nobody need look at each.
+// The rows of a tensor as parts of one block. There may be millions of rows. Many share one allocation, which makes
+// them quickly, and records whether they are adjacent in the block, so that they need not be read one by one.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace backslice_tensorflow {
 
 class RowPart;
 
-// Where rows of one block lie, made in order. It goes with the last of them; one that is kept holds all of it.
+// The positions of rows of one block, made in order. It lives as long as its last row; each row keeps all of it alive.
 class RowShelf {
  public:
   static constexpr std::size_t kBytes = std::size_t{1} << 14;  // a power of two: a row finds its shelf by its address
@@ -41,7 +41,8 @@ class RowShelf {
   bool is_full() const;
   RowPart* add(char* data, std::int64_t bytes);
 
-  // The row after this one, if it begins where this one ends; null where there is none, or some do not.
+  // Returns the row after this one, if it begins at the end of this one; null if there is none, or if some rows are not
+  // adjacent.
   const RowPart* next(const RowPart* row) const;
 
  private:
@@ -104,7 +105,7 @@ class RowMaker {
     if (shelf_ != nullptr) shelf_->release();
   }
 
-  // Preconditions: the bytes lie in the block, are aligned, and are what the shape takes.
+  // Preconditions: the bytes lie in the block, are aligned, and are the size of the shape.
   Tensor make(TensorBuffer* block, const char* data, std::int64_t bytes, DataType dtype, const TensorShape& shape) {
     if (shelf_ == nullptr || shelf_->is_full() || shelf_->block() != block) {
       RowShelf* const next = RowShelf::make(block);
@@ -121,8 +122,8 @@ class RowMaker {
   RowShelf* shelf_ = nullptr;
 };
 
-// Follows rows that were made one after the other and lie side by side: each is known by its address, and its memory
-// need not be read.
+// Follows rows that were made one after the other and are adjacent: the address identifies each, and its memory need
+// not be read.
 class RowFollower {
  public:
   // Whether this is the row after the last one.
@@ -133,13 +134,13 @@ class RowFollower {
     return true;
   }
 
-  // Begins again, with a buffer that may be no row.
+  // Begins again, with a buffer that may not be a row.
   void begin(const TensorBuffer* buffer) {
     last_ = typeid(*buffer) == typeid(RowPart) ? static_cast<const RowPart*>(buffer) : nullptr;
     next_ = last_ == nullptr ? nullptr : RowShelf::of(last_)->next(last_);
   }
 
-  // Whether the last row that was followed ends there: sizes that tensors claim may be others than those of the rows.
+  // Whether the last followed row ends there: a tensor may have another size than its row.
   bool ends_at(const char* end) const {
     return last_ == nullptr || static_cast<const char*>(last_->data()) + last_->size() == end;
   }

@@ -11,7 +11,7 @@ namespace backslice_tensorflow {
 
 using tensorflow::Tensor;
 
-// A list of splits, read without asking for its type each time.
+// A list of splits, read without checking its type each time.
 class RowSplits {
  public:
   // Precondition: int32 or int64.
@@ -34,8 +34,8 @@ class RowSplits {
   }
 
  private:
-  // None is negative, and no difference: which does not overflow where the former holds. Without a branch or a
-  // comparison, so that vectors of any machine do it.
+  // Whether no split is negative, and no difference either (which does not overflow if no split is negative). Without
+  // branches and comparisons, so that all vector units can run it.
   template <class Integer>
   bool are_ascending() const {
     using Bits = std::make_unsigned_t<Integer>;

@@ -1,7 +1,6 @@
-// The rows of a tensor, each as a tensor: parts of its memory where they are aligned there, otherwise of copies.
+// The rows of a tensor, each as a tensor: parts of its memory if they are aligned, otherwise parts of copies.
 //
-// Copies lie together in blocks, one allocation for many rows, since a call of the allocator costs more than a short
-// row.
+// Copies share blocks, one allocation for many rows, since an allocation costs more than a short row.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +25,8 @@ class Rows {
     step_ = std::lcm(kAlignment, width_);
   }
 
-  // Row by row, in order, calls take(i, data, bytes, block): the memory of row i, aligned, and the block that it
-  // lies in, which the callee may keep. Rows without elements have no memory.
+  // Calls take(i, data, bytes, block) row by row, in order: the aligned memory of row i, and its block, which the
+  // callee may keep. Rows without elements have no memory.
   template <class Take>
   absl::Status for_each(OpKernelContext* context, const Take& take) const {
     std::int64_t row = 0;

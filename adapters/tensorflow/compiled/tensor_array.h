@@ -24,8 +24,8 @@ using Indices = std::vector<std::int32_t>;
 constexpr const char* kArrays = "_tensor_arrays";  // what handles begin with
 constexpr const char* kGradients = "_tensor_array_grads";
 
-// An array that also knows the shapes that were written to it. TensorFlow's keeps them to itself, and aborts where it
-// cannot put others in front of them.
+// An array that also knows the shapes that were written to it. TensorFlow's own array does not expose them, and aborts
+// if it cannot prepend others.
 class Array : public TensorArray {
  public:
   using TensorArray::TensorArray;
@@ -39,7 +39,7 @@ class Array : public TensorArray {
     }
   }
 
-  // Takes over the shapes of another array, with `front` before each.
+  // Copies the shapes of another array, with `front` before each.
   absl::Status record_shapes_of(Array& other, const TensorShape& front) {
     const tensorflow::mutex_lock lock(mutex_), lock_other(other.mutex_);
     for (const TensorShape& shape : other.shapes_) {
@@ -74,7 +74,7 @@ inline absl::Status find_array(OpKernelContext* context, ArrayPointer* found) {
 // Reading past the end of a gradient array makes it longer.
 inline bool is_gradient(TensorArray& array) { return array.handle()->flat<tstring>()(0) == kGradients; }
 
-// TensorFlow lets the process die where there is no memory for so many elements, before any of them has a value.
+// TensorFlow ends the process if there is no memory for so many elements, before any of them has a value.
 inline absl::Status check_room_for(std::int64_t elements) {
   constexpr std::int64_t kEach = sizeof(Tensor) + sizeof(TensorShape) + 8;
   constexpr std::int64_t kFew = std::int64_t{1} << 20;
@@ -88,7 +88,7 @@ inline absl::Status check_room_for(std::int64_t elements) {
                             " bytes before anything is written to it, and there is not enough memory");
 }
 
-// The error of a change to a shape, if it cannot be made.
+// Returns the error of a change to a shape, if it is impossible.
 inline absl::Status fits(const absl::Status& changed, const char* what, const TensorShape& element) {
   if (changed.ok()) return absl::OkStatus();
   return invalid_argument(what, " an element of shape ", element.DebugString(), ": ", changed.message());
@@ -127,7 +127,7 @@ inline absl::Status read(OpKernelContext* context, TensorArray& array, const Ind
   });
 }
 
-// Takes a value apart into items of these shapes. Precondition: they add up to it.
+// Splits a value into items of these shapes. Precondition: they add up to it.
 inline absl::Status take_apart(OpKernelContext* context, const Tensor& value, const std::vector<TensorShape>& shapes,
                                std::vector<Tensor>* items) {
   std::vector<std::int64_t> starts = {0};
@@ -149,7 +149,7 @@ inline absl::Status take_apart(OpKernelContext* context, const Tensor& value, co
   });
 }
 
-// Puts values one after the other, as the first output. Precondition: they add up to the shape.
+// Joins values as the first output. Precondition: they add up to the shape.
 inline absl::Status put_together(OpKernelContext* context, const std::vector<Tensor>& values, DataType dtype,
                                  const TensorShape& shape) {
   if (dtype != tensorflow::DT_VARIANT) {
@@ -166,7 +166,7 @@ inline absl::Status put_together(OpKernelContext* context, const std::vector<Ten
   return absl::OkStatus();
 }
 
-// A kernel that reads an array of the type that it asks for.
+// A kernel that reads an array of its type.
 class ReadsArray : public Kernel {
  public:
   explicit ReadsArray(OpKernelConstruction* made) : Kernel(made) {

@@ -1,5 +1,5 @@
-// The kernels of the TensorArrayV3 family. They do what TensorFlow's do, in its order and with its words, and return an
-// error where TensorFlow's abort. Arrays go from one to the other, whichever kernel made them.
+// The kernels of the TensorArrayV3 family. They behave like TensorFlow's, in its order and with its words, and return
+// an error if TensorFlow's abort. Both libraries' kernels can use an array of either.
 #pragma once
 
 #include <limits>

@@ -1,4 +1,4 @@
-// Where the memory of a tensor is, and tensors that are a part of another one's memory.
+// The block of a tensor's memory, and tensors that are a part of another one's memory.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ inline TensorBuffer* buffer_of(const Tensor& tensor) {
   return const_cast<TensorBuffer*>(tensorflow::DMAHelper::buffer(&tensor));
 }
 
-// The block that a tensor's memory is in; null for a tensor without memory.
+// Returns the block of a tensor's memory; null for a tensor without memory.
 inline TensorBuffer* block_of(const Tensor& tensor) {
   TensorBuffer* const buffer = buffer_of(tensor);
   return buffer == nullptr ? nullptr : buffer->root_buffer();
@@ -33,7 +33,7 @@ inline char* data_of(const Tensor& tensor) {
   return buffer == nullptr ? nullptr : static_cast<char*>(buffer->data());
 }
 
-// Some bytes of a block, which stays as long as they are needed.
+// Some bytes of a block, which stays alive as long as they are needed.
 class PartOfBlock : public TensorBuffer {
  public:
   PartOfBlock(TensorBuffer* block, void* data, std::int64_t bytes) : TensorBuffer(data), block_(block), bytes_(bytes) {
@@ -54,7 +54,7 @@ class PartOfBlock : public TensorBuffer {
   const std::int64_t bytes_;
 };
 
-// Preconditions: the bytes lie in the block, are aligned, and are what the shape takes.
+// Preconditions: the bytes lie in the block, are aligned, and are the size of the shape.
 inline Tensor part_of_block(TensorBuffer* block, const char* data, std::int64_t bytes, DataType dtype,
                             const TensorShape& shape) {
   auto* const part = new PartOfBlock(block, const_cast<char*>(data), bytes);
