@@ -57,7 +57,7 @@ OF_SHAPES = frozenset({"broadcast_in_dim", "reshape", "rev", "squeeze"})
 
 @dataclass(frozen=True)
 class Operation:
-    """One that was traced: its number says which came first."""
+    """A traced operation; its number gives its order."""
 
     number: int
     primitive: Primitive
@@ -153,7 +153,7 @@ def stacked(dys: Sequence[Any], array_bytes: int) -> tuple[list[Any], tuple[tupl
 
 
 def _repeatable(trace: Trace, dy: Any) -> list[Operation]:
-    """The operations that compute a dy and may be repeated, in their order; none where there are too many."""
+    """Return the operations that compute a dy and may be repeated, in their order; none if there are too many."""
     known = {trace.operations[id(dy)].number: trace.operations[id(dy)]}
     remaining, inside = [-number for number in known], dict[int, Operation]()
     while remaining and len(inside) <= MOST_OPERATIONS:
@@ -181,7 +181,7 @@ class _Slice:
 
 @dataclass(frozen=True)
 class _Program:
-    """The operations that compute a value, in their order, and what they are applied to."""
+    """Return the operations that compute a value, in their order, and their inputs."""
 
     operations: list[Operation]
     leaves: list[Any]  # a _Slice, or a value
@@ -238,7 +238,7 @@ def _slice_of(trace: Trace, value: Any) -> _Slice | None:
 
 
 def _placement(operation: Operation) -> Placement | None:
-    """Where the result of an operation that takes slices lies in its operand."""
+    """Return the position of a slicing operation's result in its operand."""
     if operation.primitive.name not in SLICING:
         return None
     params, rank = operation.params, operation.operands[0].ndim
@@ -265,7 +265,7 @@ def _differ(leaves: Sequence[Any]) -> bool:
 
 
 def _together(programs: Sequence[_Program], columns: Sequence[Any]) -> Any:
-    """The values along a new first axis: by a loop where memory need not be filled first, by `vmap` elsewhere."""
+    """Compute the values along a new first axis: by a loop if memory need not be filled first, else by `vmap`."""
     operands = [_operand(leaves) for leaves in columns]
     dy = programs[0].operations[-1].result
     count = len(programs)
@@ -302,7 +302,7 @@ def _operand(leaves: Sequence[Any]) -> Any:
 
 
 def _leaf(i: Any, leaves: Sequence[Any], operand: Any) -> Any:
-    """The i-th of them, where i is traced."""
+    """Return the i-th of them, for a traced i."""
     first = leaves[0]
     if not isinstance(first, _Slice):
         return _item(operand, i) if _differ(leaves) else operand

@@ -214,7 +214,7 @@ _bodies: WeakKeyDictionary[ClosedJaxpr, tuple[ClosedJaxpr, Counter[str]]] = Weak
 
 
 def fused_body(closed: ClosedJaxpr) -> ClosedJaxpr:
-    """The same whenever it is asked for, so that JAX finds what it compiled."""
+    """Return the same object at each call, so that JAX finds its compiled program."""
 
     def body(*arguments: Any) -> list[Any]:
         return arrays(evaluate(closed.jaxpr, closed.consts, arguments))
@@ -248,7 +248,7 @@ def _functions(params: dict[str, Any]) -> list[Any]:
 
 
 def _jit(eqn: Any, *arguments: Any) -> list[Any] | None:
-    """Inlined, so that sums cross its border; XLA would inline it anyway. Not where it says how arrays are sharded."""
+    """Inline a function, so that sums cross its border, as XLA would. Not if it determines the sharding of arrays."""
     closed = eqn.params["jaxpr"]
     if _says_how_to_compile(eqn.params):
         return None
@@ -266,7 +266,7 @@ def _says_how_to_compile(params: dict[str, Any]) -> bool:
 
 @cache
 def _parameters_of_a_plain_jit() -> tuple[dict[str, Any], dict[str, Any]]:
-    """Those that are given per array, and others."""
+    """Separate the options per array from the others."""
     [eqn] = jax.make_jaxpr(jax.jit(lambda x: -x))(np.float32(0)).eqns
     of_arrays = [name for name in eqn.params if name.startswith(("in_", "out_"))]
     others = [name for name in ("compiler_options_kvs",) if name in eqn.params]

@@ -1,4 +1,4 @@
-"""Arrays that XLA is to shard alike: what is sliced, and its gradient.
+"""Arrays that XLA is to shard alike: a sliced array and its gradient.
 
 Nothing else tells XLA how a gradient is sharded along the axes that are cut, and it would be the same on every device.
 A group is a number; its members say so where they are lowered, without reading one another. The number depends on the

@@ -16,7 +16,7 @@ def slices(slices: Slices, platform: str, x: Any) -> list[Any]:
 
 
 def gradient(slices: Slices, platform: str, *operands: Any) -> Any:
-    """Of dy's, or added to the array that comes before them."""
+    """Return the sum of dy's, or of an array and the dy's after it."""
     is_added = bool(slices.leading(operands))
     results = [jax.ShapeDtypeStruct(slices.shape, operands[0].dtype), *scratch(slices, platform)]
     name = "backslice_multi_slice_add" if is_added else "backslice_multi_slice_grad"

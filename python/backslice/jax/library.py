@@ -58,7 +58,7 @@ def has_cuda(library: ctypes.CDLL) -> bool:
 
 
 def _check_interface(major: int, minor: int) -> None:
-    """XLA says itself that handlers are too new for it, but only when it starts, and then nothing of JAX works."""
+    """Check the version of XLA's interface. XLA itself checks only when it starts, and then nothing of JAX works."""
     header = Path(jax.ffi.include_dir()) / "xla" / "ffi" / "api" / "c_api.h"
     text = header.read_text() if header.exists() else ""
     found = [int(number) for number in re.findall(r"#define XLA_FFI_API_(?:MAJOR|MINOR) (\d+)", text)]
@@ -71,7 +71,7 @@ def _check_interface(major: int, minor: int) -> None:
 
 @contextmanager
 def names_of_jax() -> Iterator[None]:
-    """Around imports of modules that use JAX's own: where JAX lacks one of these names, this says what is supported."""
+    """Guard imports of modules that use JAX's names: if one is missing, the error lists the supported versions."""
     try:
         yield
     except (ImportError, AttributeError) as error:
@@ -88,7 +88,7 @@ PLATFORMS = frozenset({"cpu", "cuda"} if has_cuda(_library) else {"cpu"})  # for
 
 
 def cuda_scratch(slices: int, rank: int) -> int:
-    """Bytes of memory that a gradient of several slices takes for itself on a CUDA device."""
+    """Return the bytes of scratch memory for a gradient of several slices on a CUDA device."""
     function = _library.backslice_cuda_scratch
     function.argtypes, function.restype = [ctypes.c_longlong, ctypes.c_int], ctypes.c_longlong
     return int(function(slices, rank))

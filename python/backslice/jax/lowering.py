@@ -1,4 +1,4 @@
-"""What the primitives become in a compiled program: a call of a handler, or JAX's own operations."""
+"""Lowering of the primitives: to a call of a handler, or to JAX's own operations."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -53,7 +53,7 @@ def are_large(slices: Slices, dx: Any) -> bool:
 
 
 def _has_long_rows(taken: Selection, dtype: Any) -> bool:
-    """Whether the last axis is taken whole, in its own order, and long."""
+    """Return whether the last axis is long, and selected whole and in order."""
     has_rows = bool(taken.shape) and is_whole(taken, -1)
     return has_rows and taken.shape[-1] * np.dtype(dtype).itemsize >= LONG_ROW
 
@@ -78,7 +78,7 @@ def _is_handled(platform: str) -> bool:
 
 
 def _rule(by_jax: Any, by_handler: Any, sharded: Any, pays: Callable[[Any, Slices, str], bool]) -> Any:
-    """Which of them a primitive becomes. This is where the platform is decided, and all else."""
+    """Choose the lowering of a primitive, by platform and everything else."""
     several = by_jax is native.slices
 
     def rule(ctx: Any, *operands: Any, slices: Slices) -> Any:

@@ -7,13 +7,13 @@ import jax.numpy as jnp
 
 
 def gradient(grad: Any, rows: Any, start: Any, taken: Any, *, in_order: bool) -> Any:
-    """What the handler computes. A row of `grad` that matches nothing is left out: XLA cannot raise an error there."""
+    """Compute the handler's result. A row of `grad` without a match is ignored: XLA cannot raise an error there."""
     found = matches(rows, start, taken, in_order=in_order)
     return jnp.zeros((rows.shape[0], *grad.shape[1:]), grad.dtype).at[found].set(grad, mode="drop")
 
 
 def matches(rows: Any, start: Any, taken: Any, *, in_order: bool) -> Any:
-    """The number of the input row for each row of the slice, or the number of rows where it matches none."""
+    """Return the input row for each row of the slice; the number of rows if there is no match."""
     if rows.shape[0] == 0 or taken.shape[0] == 0:
         return jnp.full(taken.shape[0], rows.shape[0])
     integers = jnp.promote_types(jnp.promote_types(rows.dtype, start.dtype), taken.dtype)

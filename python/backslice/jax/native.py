@@ -1,5 +1,5 @@
-"""Slices and their gradients by JAX's own operations: where arrays are small, where XLA packs their elements, and on
-devices for which there are no handlers."""
+"""Slices and their gradients by JAX's own operations: for small arrays, for elements that XLA packs, and on
+devices without handlers."""
 
 from functools import reduce
 from typing import Any
@@ -24,7 +24,7 @@ def slices(x: Any, *, selections: Selections) -> list[Any]:
 
 
 def gradient(*operands: Any, selections: Selections) -> Any:
-    """Of dy's, perhaps after what they are added to."""
+    """Return the sum of dy's, and of the array before them, if there is one."""
     whole = len(operands) - len(selections)
     placed = map(_expand, operands[whole:], selections)
     return reduce(_add, [*operands[:whole], *placed])
@@ -42,7 +42,7 @@ def _slice(x: Any, selection: Selection) -> Any:
 
 
 def _expand(dy: Any, selection: Selection) -> Any:
-    """dy where the slice takes its elements from, and zeros around it."""
+    """Return dy at the selected elements, and zeros around it."""
     taken = _in_order(_reshaped(dy, tuple(count for _, _, count in selection.axes)), selection)
     padding = []
     for axis, (start, step, count) in enumerate(selection.axes):
@@ -53,7 +53,7 @@ def _expand(dy: Any, selection: Selection) -> Any:
 
 
 def _padded(x: Any, padding: list[tuple[int, int, int]]) -> Any:
-    """With zeros around it. What XLA packs is padded as whole bytes: it aborts on some pads of packed elements."""
+    """Pad with zeros. Packed elements are padded as whole bytes: XLA aborts on some pads of packed elements."""
     wide = x
     if not has_whole_bytes(x.dtype):
         wide = jax.lax.convert_element_type(x, jnp.int8 if jnp.issubdtype(x.dtype, jnp.integer) else jnp.float32)
@@ -73,7 +73,7 @@ def _spread(taken: Any, axis: int, step: int) -> Any:
 
 
 def _reshaped(x: Any, shape: tuple[int, ...]) -> Any:
-    """JAX has no rule for a reshape of arrays that are reduced later, whatever the shape."""
+    """Reshape an array, unless it has that shape: JAX has no rule for reshapes of arrays that are reduced later."""
     return x if x.shape == shape else jax.lax.reshape(x, shape)
 
 

@@ -1,4 +1,4 @@
-"""Where a call of ours pays on a CUDA device.
+"""The cases in which our kernel is faster on a CUDA device.
 
 XLA's own kernel for a sum of gradients computes inside itself those dy's that are computed elementwise, which a call
 has to find in memory: written by one kernel and read by the other. But XLA's looks at every element once per slice,
@@ -46,7 +46,7 @@ def addition_pays(total: Any, slices: Slices) -> bool:
 
 
 def _shares(dx: Any, slices: Slices) -> tuple[float, float]:
-    """How much the dy's hold of the gradient's size, and how much those that XLA would compute where it reads them."""
+    """Return the share of the gradient that the dy's have, and the share of those that XLA would compute inline."""
     parts = [math.prod(taken.result_shape) / math.prod(dx.shape) for taken in slices.selections]
     return sum(parts), sum(part for number, part in enumerate(parts) if number in (slices.computed or ()))
 
@@ -56,6 +56,6 @@ def slices_pay(bytes_of_slices: int) -> bool:
 
 
 def _is_band(taken: Selection) -> bool:
-    """Whether the last axis is taken whole and no axis in steps."""
+    """Return whether the last axis is selected whole, and no axis in steps."""
     in_steps = any(step != 1 and count > 1 for _, step, count in taken.axes)
     return not in_steps and (not taken.shape or is_whole(taken, -1))

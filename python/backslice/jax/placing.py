@@ -83,7 +83,7 @@ def _is_zero(value: Any) -> bool:
 
 
 def _gradient(eqn: Any, *operands: Any) -> list[Any] | None:
-    """Of multi_slice: its dy's may be computed alike, and slices may be taken of its array elsewhere."""
+    """Place the dy's of multi_slice: they may be computed alike, and other operations may slice its array."""
     slices = eqn.params["slices"]
     if slices.stacks:
         return None

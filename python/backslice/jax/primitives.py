@@ -36,7 +36,7 @@ def bind_slices(x: Any, slices: Slices) -> list[Any]:
 
 
 def bind_gradient(operands: Sequence[Any], slices: Slices) -> Any:
-    """Of dy's, or of an array and the dy's that are added to it."""
+    """Return the sum of dy's, or of an array and dy's."""
     prepare()
     return multi_slice_grad_p.bind(*varying_alike(operands), slices=slices)
 
@@ -82,13 +82,13 @@ multi_slice_grad_p.def_abstract_eval(_multi_slice_grad_aval)
 
 
 def sharded_as(aval: Any, array: Any) -> Any:
-    """With the type of another array: along explicit axes of a mesh the sharding belongs to it."""
+    """Give an array the type of another one: along explicit axes of a mesh the sharding belongs to the type."""
     specs = [sharding.entries(of) for of in (aval, jax.typeof(array))]
     return array if specs[0] == specs[1] else jax.sharding.reshard(array, aval.sharding)
 
 
 def _given(values: Sequence[Any], slices: Slices) -> tuple[list[Any], Slices]:
-    """Those of some dy's that are not symbolic zeros, one by one."""
+    """Return the dy's that are not symbolic zeros, one by one, and their slices."""
     dys = slices.unstacked(values)
     given = [number for number, dy in enumerate(dys) if type(dy) is not ad.Zero]
     return [dys[number] for number in given], slices.only(given)

@@ -1,4 +1,4 @@
-"""The gradient of the values of a ragged tensor that was taken apart row by row."""
+"""The gradient of the values of a ragged tensor that was split into rows."""
 
 from collections.abc import Sequence
 from itertools import pairwise

@@ -11,7 +11,7 @@ from . import checks
 
 @dataclass(frozen=True)
 class Status:
-    """What ``status()`` and ``fuse_slices(f).status()`` return. Printed, it is a list.
+    """The result of ``status()`` and ``fuse_slices(f).status()``. Printed, it is a list.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ _current: ContextVar[Counter[str] | None] = ContextVar("backslice_counts", defau
 
 @contextmanager
 def counted() -> Iterator[Counter[str]]:
-    """Count what is traced inside, apart from what is traced around it."""
+    """Count the slices traced inside, separately from those around."""
     counts: Counter[str] = Counter()
     token = _current.set(counts)
     try:

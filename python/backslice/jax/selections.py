@@ -42,11 +42,11 @@ class Slices:
         return replace(self, selections=selections, group=of_batch(self.group, size), stacks=())
 
     def numbers(self) -> Sequence[tuple[int, ...]]:
-        """Of the dy's in each operand."""
+        """Return the numbers of the dy's in each operand."""
         return self.stacks or [(number,) for number in range(len(self.selections))]
 
     def leading(self, operands: Sequence[Any]) -> int:
-        """How many operands of a gradient come before the dy's: the array that they are added to, or none."""
+        """Return the number of operands before the dy's: the array that they are added to, or none."""
         return len(operands) - len(self.numbers())
 
     def unstacked(self, operands: Sequence[Any]) -> list[Any]:
@@ -60,7 +60,7 @@ class Slices:
         return [*operands[:leading], *dys]
 
     def parts(self) -> NDArray[np.int64]:
-        """Where the operands have the dy's; adapters/jax/parts.h describes it."""
+        """The positions of the dy's in the operands; adapters/jax/parts.h describes it."""
         parts: list[int] = []
         for numbers in self.numbers():
             shape = self.selections[numbers[0]].result_shape
@@ -72,7 +72,7 @@ class Slices:
 
 
 def selection_of(index: Any, shape: tuple[int, ...], name: str = "index") -> Selection:
-    """What an index takes of an array of that shape. Its numbers must be known while JAX traces."""
+    """Return the Selection of an index for that shape. Its numbers must be known while JAX traces."""
     if isinstance(index, Selection):
         if index.shape != shape:
             raise ValueError(f"{name} is a Selection of a tensor of shape {index.shape}, but the array has {shape}")
@@ -96,7 +96,7 @@ def _item(item: Any, name: str) -> Any:
 
 
 def _known(value: Any, name: str) -> Any:
-    """An integer of JAX's as Python's; what is no number is for Selection to judge."""
+    """Convert JAX's integers to Python's; Selection checks everything else."""
     if isinstance(value, jax.core.Tracer):
         raise TypeError(
             f"{name} is a traced value ({value.aval}), expected an integer that is known while tracing; x[...] and "
@@ -115,7 +115,7 @@ def is_whole(taken: Selection, axis: int) -> bool:
 
 @lru_cache(maxsize=4096)
 def batched(taken: Selection, size: int) -> Selection:
-    """The same slice of every array of a batch, which is a leading axis."""
+    """Return the same slice of every array of a batch, which is a leading axis."""
     return Selection.from_index((size, *taken.shape), (_slice(None), *taken.to_index()))
 
 

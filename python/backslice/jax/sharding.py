@@ -36,7 +36,7 @@ def will_be_partitioned(primitives: Iterable[Any]) -> None:
 
 
 def spec_of_slice(of_array: Sequence[Entry], taken: Selection) -> list[Entry]:
-    """How a slice is sharded: as its array along the axes that it takes whole, and not at all along the others."""
+    """Return the sharding of a slice: its array's along the axes that are selected whole, none along the others."""
     return [of_array[axis] if axis >= 0 and is_whole(taken, axis) else None for axis in taken.result_axes]
 
 
@@ -147,7 +147,7 @@ def sharded_slices(selections: Selections, platform: str) -> Any:
 
 
 def _outside_meshes(local: Callable[..., Any]) -> Callable[..., Any]:
-    """The function of one device, traced where no mesh is set: its arrays are not divided any further."""
+    """Return the function of one device, traced without a mesh: its arrays are not divided any further."""
 
     @wraps(local)
     def traced(*parts: Any) -> Any:
@@ -197,7 +197,7 @@ def _shard(spec: PartitionSpec, selections: Selections) -> Any:
 
 
 def _localised(mesh: Mesh, spec: PartitionSpec, selections: Selections) -> Selections:
-    """The slices of an array that is as large as the shard along the axes that are taken whole."""
+    """Return the slices for an array with the shard's size along the axes that are selected whole."""
     cut, old = _cut(selections), selections[0].shape
     local = _local_shape(mesh, spec, old)
     shape = [n if axis in cut else local[axis] for axis, n in enumerate(old)]
@@ -221,7 +221,7 @@ def _array_rule(selections: Selections) -> str:
 
 
 def _slices_rule(selections: Selections) -> str:
-    """Axes that are taken whole have the array's name, the others a name of their own."""
+    """Axes that are selected whole have the array's name, the others names of their own."""
     cut = _cut(selections)
     return ", ".join(
         " ".join(f"y{i}n{j}" if a < 0 or a in cut else f"x{a}" for j, a in enumerate(taken.result_axes))

@@ -72,7 +72,7 @@ class Sum:
             sums += [part for _, part in inner.parts if isinstance(part, Sum) and part.value is None]
 
     def _in_one_pass(self, base: Any, placed: Sequence[tuple[Selection, Any]]) -> Any:
-        """None where JAX is better, or only JAX makes the type."""
+        """Return None if JAX is better, or if only JAX has the type."""
         selections, dys = tuple(taken for taken, _ in placed), [dy for _, dy in placed]
         is_weak = all(jax.typeof(value).weak_type for value in (*dys, *([] if base is None else [base])))
         if self.plain is not None and alike.are_cheaper_in_their_sum(dys, self.aval.size):

@@ -1,4 +1,4 @@
-"""Imports the package `onnx`, or says how to install it."""
+"""Imports the package `onnx`. If it is missing, the error says how to install it."""
 
 from ..frameworks import imported
 

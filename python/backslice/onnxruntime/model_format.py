@@ -37,7 +37,7 @@ def _needs_microsoft(data: "bytes | mmap") -> bool:
 
 
 def imported_domains(data: "bytes | mmap") -> set[str]:
-    """Return the domains that a model imports; those found so far where it is damaged, which ONNX Runtime reports."""
+    """Return the domains that a model imports; of a damaged model, which ONNX Runtime reports, those found so far."""
     found: set[str] = set()
     try:
         for number, begin, end in _fields(data, 0, len(data)):

@@ -73,7 +73,7 @@ def compare(cases: Cases, ops: Any) -> None:
 
 
 def taken() -> set[str]:
-    """Return the ops for which TensorFlow takes our kernels: those that count calls for tests."""
+    """Return the ops for which TensorFlow uses our kernels: their counts of test calls grow."""
     before = {op: library.calls(op, "test") for op in CASES}
     folded(CASES)
     return {op for op in CASES if library.calls(op, "test") > before[op]}

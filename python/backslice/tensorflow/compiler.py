@@ -62,7 +62,7 @@ def _asked(command: tuple[str, ...], subject: str) -> Compiler:
 
 
 def arguments(tf: Any, include: str, library: str) -> list[str]:
-    """Everything but what is made."""
+    """Return the compiler's arguments except the output."""
     headers = Path(tf.sysconfig.get_include())
     if not (headers / "tensorflow/core/kernels/ragged_tensor_variant.h").exists():
         raise BuildError(f"this TensorFlow has no C++ headers in {headers}")

@@ -171,7 +171,7 @@ def _compile(arguments: list[str], name: str, progress: bool) -> Path:
 
 
 class _Progress:
-    """One line on the standard error output, with the seconds that have passed where it is a terminal."""
+    """Print one line on standard error, with the elapsed seconds if it is a terminal."""
 
     def __init__(self, shown: bool) -> None:
         self._shown = shown

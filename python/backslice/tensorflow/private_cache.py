@@ -34,7 +34,7 @@ def make() -> Path:
 
 
 def check() -> None:
-    """Raises unless the folder is the user's own, and nobody else can write there or put another in its place."""
+    """Check that the folder is the user's own, and that nobody else can write to it or replace it."""
     _check(folder(), forbidden=0o077)
     _check(folder().parent, forbidden=0o022)
 

@@ -1,4 +1,4 @@
-"""Which kernel TensorFlow takes for each op, how often it ran, and why."""
+"""The kernel that TensorFlow uses for each op, its number of calls, and the reason."""
 
 from dataclasses import dataclass, field
 
@@ -45,7 +45,7 @@ class KernelStatus:
 
 @dataclass(frozen=True)
 class Status:
-    """What :func:`status` returns. Printed, it is a table.
+    """The result of :func:`status`. Printed, it is a table.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Status:
 
 
 def status() -> Status:
-    """Tell which kernel TensorFlow takes for each op on the CPU, how often it ran, and why.
+    """Return the kernel that TensorFlow uses for each op on the CPU, its number of calls, and the reason.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""An index as StridedSlice takes it: entries and masks."""
+"""An index in StridedSlice's form: entries and masks."""
 
 import itertools
 import operator
@@ -23,7 +23,7 @@ class Specification:
     masks: tuple[int, int, int, int, int]  # begin, end, ellipsis, new axis, shrink
 
     def result_shape(self, shape: Any) -> Any:
-        """What is known of the result's shape, from what is known of the input's."""
+        """Return the known part of the result's shape, from the known part of the input's."""
         if shape.rank is None:
             return tf.TensorShape(None)
         begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_mask = self.masks
