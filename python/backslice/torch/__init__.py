@@ -1,4 +1,4 @@
-"""PyTorch with gradients of slices that cost what they hold: one line, and models stay as they are.
+"""Gradients of slices in PyTorch that cost only the selected elements: one line, and models stay unchanged.
 
 >>> import backslice.torch as bt
 >>> bt.install()

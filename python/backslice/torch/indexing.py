@@ -13,7 +13,7 @@ INTEGER, SLICE, NEW_AXIS = 0, 1, 2
 
 
 def entries_of(index: Any, shape: Sequence[Any]) -> Entries:
-    """What an index takes of a tensor of that shape."""
+    """Return the entries of an index for that shape: kind, start, step and count."""
     if isinstance(index, Selection):
         if tuple(index.shape) != tuple(shape):
             raise ValueError(f"the selection is of a tensor of shape {index.shape}, but x has shape {tuple(shape)}")
@@ -23,7 +23,7 @@ def entries_of(index: Any, shape: Sequence[Any]) -> Entries:
 
 
 def _completed(items: Sequence[Any], rank: int) -> list[Any]:
-    """With whole slices where there is an ellipsis, or at the end."""
+    """Return the index with whole slices in place of an ellipsis, or at the end."""
     named = sum(item is not None and item is not Ellipsis for item in items)
     if named > rank:
         raise OutOfRangeError(f"index has {named} items for axes, but x has {rank} axes")
@@ -55,7 +55,7 @@ def _entries(items: Sequence[Any], shape: Sequence[Any]) -> Iterator[Entry]:
 
 
 def _slice_entry(item: Any, extent: Any) -> Entry:
-    """What `slice.indices` says, which not every compiler traces."""
+    """Return the entry of a slice, without `slice.indices`, which not every compiler traces."""
     step = 1 if item.step is None else item.step
     if step == 0:
         raise ValueError("index has a slice with step 0; expected any other integer")
@@ -108,13 +108,13 @@ def forward_index(entries: Entries) -> tuple[tuple[Any, ...], list[int]]:
 
 
 def part_of(x: Any, entries: Entries) -> Any:
-    """Return the slice of a tensor: a view, or a copy where an axis is turned around."""
+    """Return the slice of a tensor: a view, or a copy if an axis is reversed."""
     index, turned = forward_index(entries)
     return x[index].flip(turned) if turned else x[index]
 
 
 def array_index(entries: Entries) -> tuple[Any, ...]:
-    """The same for backslice, which takes negative steps."""
+    """Return the entries as an index for backslice, which accepts negative steps."""
     index: list[Any] = []
     for kind, start, step, count in entries:
         if kind == SLICE:
@@ -126,12 +126,12 @@ def array_index(entries: Entries) -> tuple[Any, ...]:
 
 
 def with_batch(entries: Entries, size: Any) -> Entries:
-    """The same of a tensor with one more axis before all others, which is taken whole."""
+    """Return the entries for a tensor with one more leading axis, which is selected whole."""
     return ((SLICE, 0, 1, size), *entries)
 
 
 def flattened(many: Sequence[Entries]) -> tuple[list[Any], list[int]]:
-    """As one list of numbers, and how many entries each has, for the arguments of an op."""
+    """Return all entries as one list of numbers, and the number of entries of each index, as arguments of an op."""
     return [number for entries in many for entry in entries for number in entry], [len(entries) for entries in many]
 
 

@@ -42,7 +42,7 @@ FEW_BYTES = 2 * HUGE_PAGE  # for which huge pages do not pay
 
 
 def is_known(tensor: Any) -> bool:
-    """Tell whether backslice takes tensors of this dtype and rank."""
+    """Return whether backslice accepts tensors of this dtype and rank."""
     return tensor.dim() <= MAX_RANK and (tensor.dtype in NATIVE or tensor.dtype in SMALL_FLOATS)
 
 

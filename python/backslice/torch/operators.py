@@ -38,7 +38,7 @@ def _on_cpu(dys: Any, shape: Any, entries: Any, sizes: Any) -> Any:
 
 @functools.lru_cache(maxsize=64)
 def _selections(shape: Any, entries: Any, sizes: Any) -> list[Selection]:
-    """Those of a compiled program, which calls with the same numbers again and again."""
+    """Return the selections of a compiled program, which repeats the same numbers."""
     return [Selection.from_index(shape, array_index(one)) for one in unflattened(entries, sizes)]
 
 
@@ -65,7 +65,7 @@ def _elsewhere(dys: Any, shape: Any, entries: Any, sizes: Any) -> Any:
 
 
 def _padded(dy: Any, shape: Any, entries: Entries) -> Any:
-    """By PyTorch's own ops, which have rules for everything: one per axis."""
+    """Slice by PyTorch's own ops, which have rules for everything: one per axis."""
     index, turned = forward_index(entries)
     dy = dy.flip(turned) if turned else dy
     axis, extents = 0, list(dy.shape)

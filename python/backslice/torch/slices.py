@@ -47,7 +47,7 @@ def multi_slice(x: Any, indices: Sequence[Any]) -> list[Any]:
 
 
 def slice(x: Any, index: Any) -> Any:
-    """Take a slice of a tensor, with a gradient that is one node and one pass, whatever the index.
+    """Take a slice of a tensor, with a gradient that is one node and one pass for every index.
 
     Like ``x[index]``, with negative steps too.
 
@@ -125,7 +125,7 @@ def _sum_of_given(shape: Any, many: tuple[Entries, ...], dys: Sequence[Any]) -> 
 
 
 def _input_buffer(ctx: Any) -> Any:
-    """Return where autograd's engine adds up the gradient of `x`, if it may be changed: from PyTorch 2.15 on."""
+    """Return the buffer of the engine's sum for `x`, if it may be changed: from PyTorch 2.15 on."""
     try:
         return ctx.input_grad_buffers[0]
     except (AttributeError, IndexError, NotImplementedError, RuntimeError):

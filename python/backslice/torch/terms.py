@@ -17,7 +17,7 @@ ADD = torch.ops.aten.add.Tensor
 
 
 class Buffer:
-    """What one backward pass knows of one input buffer."""
+    """The state of one input buffer during one backward pass."""
 
     __slots__ = ("last", "sum")
 
@@ -145,7 +145,7 @@ def _new_sum(total: Any, term: Any) -> Any:
 
 
 def _copied(total: Any, dy: Any) -> Any:
-    """Return a copy with the strides that PyTorch's sum would have; None where those are not the same."""
+    """Return a copy with the strides of PyTorch's sum; None if it cannot have them."""
     if total.dtype is not dy.dtype or total.device != dy.device or total.layout is not torch.strided:
         return None
     if total.is_conj() or total.is_neg():

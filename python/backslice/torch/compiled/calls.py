@@ -79,7 +79,7 @@ def _meta(node: Any, value: Any) -> dict[str, Any]:
 
 
 def _memory_order(dx: Any) -> list[int]:
-    """Return the axes by their strides, outermost first. Raises where the tensor has gaps or overlaps."""
+    """Return the axes by their strides, outermost first. Raises if the tensor has gaps or overlaps."""
     shape, strides = keys(dx.shape), keys(dx.stride())
     order = list(range(len(shape)))
     if 0 in shape:

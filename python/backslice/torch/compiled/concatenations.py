@@ -33,7 +33,7 @@ class Lying:
 def concatenation(
     graph: Any, root: Any, base: Any, leaves: Sequence[tuple[Any, Any]], lying: Lying, table: Table
 ) -> Any:
-    """Put a concatenation before `root` and return its node; None where the slices are something else."""
+    """Put a concatenation before `root` and return its node; None if the slices are not one."""
     placed = [place for place, (placement, _) in enumerate(leaves) if placement is not None]
     if len(placed) < 2 or placed[-1] - placed[0] + 1 != len(placed):
         return None  # an array of the whole shape between slices is added between them
@@ -95,7 +95,7 @@ def _axis_of_difference(many: Sequence[tuple[Entries, Any]], rank: int) -> int |
 
 
 def _gaps(intervals: Sequence[Any], extent: Any) -> list[tuple[int, Any, Any]] | None:
-    """Return what no interval covers, and before which of them it is; None where two of them meet."""
+    """Return the gaps between intervals, and the interval after each; None if two intervals overlap."""
     gaps: list[tuple[int, Any, Any]] = []
     end = 0
     for place, (_, start, _, count) in enumerate(intervals):

@@ -33,12 +33,12 @@ class UnprovedError(Exception):
 
 
 def reason_of(error: Exception) -> str:
-    """Return what `status()` says about a node that is left. Errors are not expected, and leave the graph valid."""
+    """Return the reason in `status()` for a skipped node. Errors are not expected, and leave the graph valid."""
     return str(error) if isinstance(error, UnprovedError) else f"{type(error).__name__}: {error}"
 
 
 def value_of(node: Any) -> Any:
-    """Return the tensor without memory that tracing left on a node. Raises where there is none."""
+    """Return the tensor without memory that tracing left on a node. Raises if there is none."""
     value = node.meta.get("val") if isinstance(node, torch.fx.Node) else None
     if not isinstance(value, torch.Tensor):
         raise UnprovedError("a node without a traced tensor")
@@ -93,7 +93,7 @@ def is_zeros(node: Any) -> bool:
 
 
 def first_of_slice(start: Any, step: Any, extent: Any, count: Any) -> Any:
-    """Return the first position of a slice with so many elements. Raises where its bounds cannot be proved."""
+    """Return the first position of a slice with so many elements. Raises if its bounds cannot be proved."""
     start, step = (0 if start is None else number(start)), number(step)
     if not isinstance(step, int):
         raise UnprovedError("a step that is a symbol")

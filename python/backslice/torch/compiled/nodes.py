@@ -1,4 +1,4 @@
-"""Nodes: what they are, and new ones, each with a tensor as tracing would leave on it."""
+"""Nodes: their kinds, and new nodes with the tensors that tracing would leave on them."""
 
 import operator
 from typing import Any

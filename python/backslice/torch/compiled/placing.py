@@ -39,7 +39,7 @@ def _scatter(node: Any) -> Parts | None:
 
 
 def placement_of_scatter(node: Any) -> Placement:
-    """Return where a scatter puts its second argument."""
+    """Return the position at which a scatter puts its second argument."""
     base, dy = node.args[:2]
     if node.target is aten.as_strided_scatter.default:
         size, stride = node.args[2:4]

@@ -212,7 +212,7 @@ def _turned(like: Any, node: Any) -> Any:
 
 
 def _step(node: Any) -> Step | None:
-    """Return what a select takes from a contiguous tensor of rank 3, where it takes matrices of whole rows."""
+    """Return the step of a select that takes a matrix of whole rows from a contiguous tensor of rank 3; else None."""
     if getattr(node, "target", None) is not aten.select.int:
         return None
     x, axis = node.args[0], axis_of(node, 1, value_of(node).dim() + 1)

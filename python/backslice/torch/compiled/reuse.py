@@ -44,7 +44,7 @@ def _read_from(cat: Any, places: dict[Any, int]) -> int:
 
 
 def _may_be_read(value: Any) -> bool:
-    """Not where its memory has another order, or where activation checkpoints say what is kept of it."""
+    """Not if its memory has another order, or if activation checkpoints decide what is kept of it."""
     return is_plain(value_of(value)) and "recompute" not in value.meta
 
 

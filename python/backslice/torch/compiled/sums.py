@@ -59,7 +59,7 @@ def _has_one_dtype(node: Any, parts: Parts) -> bool:
 
 
 def _is_inner(node: Any, parts: dict[Any, Parts]) -> bool:
-    """Whether it is used once, by a sum that takes it as a part: `x + x` uses it twice."""
+    """Return whether its only use is as a part of a sum: `x + x` uses it twice."""
     if len(node.users) != 1:
         return False
     (user,) = node.users

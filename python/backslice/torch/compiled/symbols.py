@@ -20,7 +20,7 @@ class Table:
                 self._nodes.setdefault(key(value), node)
 
     def arguments(self, before: Any, *lists: Sequence[Any]) -> list[list[Any]]:
-        """Return lists of integers and nodes. Raises where no earlier node has a symbol's value."""
+        """Return lists of integers and nodes. Raises if no earlier node has a symbol's value."""
         return [[self._argument(value, before) for value in values] for values in lists]
 
     def _argument(self, value: Any, before: Any) -> Any:

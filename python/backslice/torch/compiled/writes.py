@@ -47,7 +47,7 @@ class Write:
 
 @dataclass(eq=False)
 class Chain:
-    """The versions of one tensor, each with the one before as its base, and where their writes are."""
+    """The versions of one tensor, each with the one before as its base, and the positions of their writes."""
 
     root: Any
     writes: list[Write] = field(default_factory=list)
@@ -90,7 +90,7 @@ def _few(one: Range) -> range | None:
 
 
 def ranges_of(placement: Placement, extents: Sequence[Any], rank: int) -> list[Range]:
-    """Return what an array takes along each axis of the tensor in which it lies."""
+    """Return the range of an array along each axis of the tensor that contains it."""
     ranges: list[Range] = [(placement.fixed.get(axis, 0), 1, 1) for axis in range(rank)]
     for axis, extent in zip(placement.axes, extents, strict=True):
         if axis is not None:
@@ -102,7 +102,7 @@ def ranges_of(placement: Placement, extents: Sequence[Any], rank: int) -> list[R
 
 
 def may_meet(a: Sequence[Range], b: Sequence[Range]) -> bool:
-    """Tell whether two regions may share an element: never False where they do."""
+    """Return whether two regions may share an element: always True if they do."""
     return all(_ranges_may_meet(*pair) for pair in zip(a, b, strict=True))
 
 
@@ -172,7 +172,7 @@ def fuse_writes(graph: Any, left: Counter[str]) -> int:
 
 
 def _base(run: Sequence[Write]) -> Any:
-    """Return what is under the writes, None where it is zeros and no write meets another: their sum, then."""
+    """Return the base under the writes; None if it is zeros and no writes overlap, so that their sum is the result."""
     base = run[0].base
     if not is_zeros(base):
         return base
@@ -231,7 +231,7 @@ def _is_plain_copy(node: Any) -> bool:
 
 
 def _may_replace(user: Any, copy: Any) -> bool:
-    """Whether a user sees no difference between a copy and its source: a scatter takes any strides."""
+    """Return whether a user accepts a copy in place of its source: a scatter takes any strides."""
     if keys(value_of(copy).stride()) == keys(value_of(copy.args[1]).stride()):
         return user.op == "call_function" and not _sees_memory(user)
     return user.target in SCATTERS and user.args[1] is copy and user.args[0] is not copy
