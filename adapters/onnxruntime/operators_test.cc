@@ -127,7 +127,7 @@ TEST_P(OnnxRuntimeOperators, ListsThatAreLongerThanDeclaredAreReadToTheirEnd) {
   }
 }
 
-// Older versions are believed that no list is longer than the graph says.
+// With older versions, the adapter relies on the graph for the length of lists.
 class OnnxRuntimeOfToday : public OnnxRuntimeOperators {};
 INSTANTIATE_TEST_SUITE_P(Latest, OnnxRuntimeOfToday, ::testing::Values(kLatestApi));
 

@@ -67,7 +67,7 @@ def concatenation(
 
 
 def _has_strides_of(root: Any, before: Sequence[Any], after: Sequence[Any]) -> bool:
-    """Whether everything that is added lies in memory as the sum that it replaces, so that the new one does too."""
+    """Return whether all terms have the strides of the sum that they replace, so that the new sum has them too."""
     own = keys(value_of(root).stride())
     return all(keys(value_of(node).stride()) == own for node in (*before, *after))
 

@@ -295,7 +295,7 @@ def _written(versions: Versions, node: Any) -> Write:
 
 
 def _is_part(versions: Versions, scatter: Any, base: Any, placement: Placement) -> bool:
-    """Whether a scatter is into what was at that place of the base before."""
+    """Return whether a scatter writes into the earlier value of the same range of the base."""
     part = scatter.args[0]
     if part.op != "call_function" or part.target not in READS or not is_alike(_region(part), placement):
         return False
