@@ -28,21 +28,20 @@ class BACKSLICE_EXPORT Allocator {
 
   virtual ~Allocator() = default;
 
-  /// At least that many bytes, from an address that is a multiple of kAlignment. Several threads may call it at once.
-  /// When there is no memory, it returns ResourceExhausted or throws std::bad_alloc.
+  /// Returns at least that many bytes, at an address that is a multiple of kAlignment. Several threads may call it at
+  /// once. Without memory, it returns ResourceExhausted or throws std::bad_alloc.
   virtual Result<Buffer> allocate(std::int64_t bytes, Contents contents) = 0;
 
-  /// Whether Contents::Zero costs nothing until the memory is touched, as pages fresh from the system do. A gradient
-  /// that is nearly all zero is then made from such memory.
+  /// Whether Contents::Zero costs nothing until the memory is touched, like pages fresh from the system. A gradient
+  /// with few selected elements is then made from such memory.
   virtual bool has_free_zeros() const { return false; }
 
-  /// Where the memory is. Buffers that it gives say the same. Used where an operation's arguments are on that device.
+  /// The device of the memory, and of its buffers. Used if an operation's arguments are on that device.
   ///
-  /// Memory of a CUDA device must be stream-ordered. Operations only queue work, and let go of buffers while kernels
-  /// that are queued still use them. So what a buffer's owner gives back may be given out again, written or unmapped
-  /// only behind what is queued by then on the stream that the Context names, as with cudaMallocAsync and
-  /// cudaFreeAsync. cuda_allocator() and cuda_wrap() do that; memory that is freed at once is somebody else's too
-  /// early.
+  /// Memory of a CUDA device must be stream-ordered. Operations only queue work, and release buffers while queued
+  /// kernels still use them. So released memory may be reused, written or unmapped only after the work that is queued
+  /// by then on the Context's stream, as with cudaMallocAsync and cudaFreeAsync. cuda_allocator() and cuda_wrap() do
+  /// that. Memory that is freed at once would be reused too early.
   virtual Device device() const { return {}; }
 };
 

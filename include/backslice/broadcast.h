@@ -18,7 +18,8 @@ namespace backslice {
 
 class Tensor;
 
-/// InvalidArgument where the shape of `view` does not broadcast to `shape`. `argument` names the view in the message.
+/// Returns InvalidArgument if the shape of `view` does not broadcast to `shape`. `argument` names the view in the
+/// message.
 BACKSLICE_EXPORT Result<ConstView> broadcast(Ints shape, const ConstView& view, const char* argument = "view");
 Result<ConstView> broadcast(Ints shape, const Tensor&& temporary, const char* argument = "view") = delete;
 

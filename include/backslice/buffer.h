@@ -11,7 +11,7 @@
 
 namespace backslice {
 
-/// What new memory holds.
+/// The contents of new memory.
 enum class Contents { Uninitialised, Zero };
 
 /// A shared block of memory.
@@ -24,18 +24,18 @@ class BACKSLICE_EXPORT Buffer {
     return Buffer(std::shared_ptr<std::byte>(std::move(owner), data), device);
   }
 
-  /// Memory that `release` gives back when the last copy goes.
+  /// Wraps memory. `release` is called when the last copy is destroyed.
   template <class Release>
   static Buffer own(std::byte* data, Release release, Device device = {}) {
     return Buffer(std::shared_ptr<std::byte>(data, std::move(release)), device);
   }
 
-  /// Whether both are the same block.
+  /// Whether both share one block.
   bool is_same_block(const Buffer& other) const {
     return !block_.owner_before(other.block_) && !other.block_.owner_before(block_);
   }
 
-  /// What gives the memory back, where that is a Release given to own(); else null.
+  /// The Release that was given to own(), if any; else null.
   template <class Release>
   Release* release() const& BACKSLICE_LIFETIME_BOUND {
     return std::get_deleter<Release>(block_);

@@ -14,7 +14,7 @@
 
 namespace backslice {
 
-/// What the pool holds and has done so far.
+/// The contents and the history of the pool.
 struct PoolStats {
   std::int64_t bytes_in_use = 0;  ///< In blocks that still have an owner.
   std::int64_t bytes_kept = 0;    ///< In blocks that wait for the next owner.

@@ -22,7 +22,7 @@
 
 namespace backslice {
 
-/// Where a call runs, where its results get their memory, and who may cancel it.
+/// The executor of a call, the allocator of its results, and its cancellation.
 struct Context {
   Executor* executor = nullptr;              ///< Null: default_executor().
   Allocator* allocator = nullptr;            ///< Null: pool_allocator(); on CUDA: cuda_allocator() of the stream below.
@@ -36,13 +36,13 @@ struct Context {
 
 /// How a gradient is written into memory that the caller owns.
 enum class Write {
-  /// All of it: dy where selected, zero elsewhere.
+  /// All of out: dy where selected, zero elsewhere.
   Overwrite,
-  /// It is all zero already, as the caller promises: the same result, without writing the zeros again.
+  /// The caller promises that out is zero. The result is the same, without writing zeros.
   IntoZeros,
-  /// out[selected] += dy, and nothing else is touched. float16, bfloat16 and float8 add in float32 and round to nearest
-  /// even; integers wrap. After an error, such as Cancelled, Status::output_written() says whether some was added: then
-  /// calling again would add that twice.
+  /// out[selected] += dy; nothing else is touched. float16, bfloat16 and float8 add in float32 and round to nearest
+  /// even; integers wrap. After an error, such as Cancelled, Status::output_written() says whether something was added.
+  /// If so, repeating the call would add it twice.
   Accumulate,
 };
 

@@ -17,18 +17,18 @@
 
 namespace backslice {
 
-/// The work that a gradient takes.
+/// The work of a gradient.
 struct GradientCost {
   std::int64_t bytes_read = 0;     ///< Of dy.
-  std::int64_t bytes_written = 0;  ///< Of dx; where zeros are fresh, of the pages touched.
+  std::int64_t bytes_written = 0;  ///< Of dx; with fresh zeros, of the touched pages.
   std::int64_t bytes_result = 0;   ///< The size of dx.
   Strategy strategy = Strategy::Nothing;
   std::int64_t pieces = 1;  ///< How many pieces threads may take; on CUDA, how many kernels run.
   std::string plan;         ///< The loops that run, one per line; on CUDA, after a line for each kernel.
 };
 
-/// The cost of slice_grad(selection, dy) for a contiguous dy of that dtype on the default executor, or on a CUDA
-/// device, which need not exist. Refuses what slice_grad would refuse of these arguments. `item_size` is for
+/// Returns the cost of slice_grad(selection, dy) for a contiguous dy of that dtype on the default executor, or on a
+/// CUDA device, which need not exist. Refuses the arguments that slice_grad would refuse. `item_size` is for
 /// DType::Bytes only.
 BACKSLICE_EXPORT Result<GradientCost> slice_grad_cost(const Selection& selection, DType dtype,
                                                       std::int64_t item_size = kItemSizeOfDType, Device device = {});

@@ -18,7 +18,7 @@
 
 namespace backslice {
 
-/// What is known of one device.
+/// The properties of one device.
 struct CudaDevice {
   int ordinal = 0;
   std::string name;
@@ -32,13 +32,14 @@ struct CudaVersions {
   int driver = 0, runtime = 0;
 };
 
-/// The devices. FailedPrecondition with the driver's reason where there are none.
+/// Returns the devices. FailedPrecondition with the driver's reason if there are none.
 BACKSLICE_EXPORT Result<std::vector<CudaDevice>> cuda_devices();
 
 BACKSLICE_EXPORT Result<CudaVersions> cuda_versions();
 
-/// Memory of a device, by cudaMallocAsync, in the order of a stream: it may be used by what is queued on that stream
-/// afterwards, and is given back behind what was queued before its release. The stream must outlive its buffers.
+/// Makes an allocator of device memory by cudaMallocAsync, in the order of a stream: work that is queued on that stream
+/// afterwards may use the memory, and it is freed after the work queued before its release. The stream must outlive its
+/// buffers.
 BACKSLICE_EXPORT Result<std::shared_ptr<Allocator>> cuda_allocator(int ordinal, CudaStream stream = nullptr);
 
 /// Memory of a device that `owner` keeps alive, and that its own library reuses in the order of a stream.
@@ -48,25 +49,25 @@ BACKSLICE_EXPORT Buffer cuda_wrap(std::shared_ptr<void> owner, std::byte* data, 
 /// The owner that cuda_wrap() was given; null for other buffers.
 BACKSLICE_EXPORT std::shared_ptr<void> cuda_owner(const Buffer& buffer);
 
-/// Memory of cuda_allocator() or cuda_wrap() is given back behind what is queued on `stream` by now, too, whichever
-/// stream it is given back on. Containers call it for what they hold: they may let go of it while another stream still
-/// reads it. Does nothing for other buffers, and while the stream is captured: what a graph uses is kept by its owner.
+/// Keeps memory of cuda_allocator() or cuda_wrap() for the work queued on `stream` by now, whichever stream frees it.
+/// Containers call it for their elements, since they may release an element while another stream still reads it. Does
+/// nothing for other buffers, and while the stream is captured: the owner keeps the memory of a graph.
 BACKSLICE_EXPORT Status cuda_keep(const Buffer& buffer, CudaStream stream);
 
-/// What is queued on `stream` from now on comes after what is known to use memory of cuda_allocator() or cuda_wrap():
-/// what its own stream has queued by now, and what it is kept for. Containers call it before they use what they hold,
-/// so that their operations happen in the order they are called, whichever streams they are on. Does nothing for other
-/// buffers, and while one of the streams is captured.
+/// Makes later work on `stream` wait for all known uses of memory of cuda_allocator() or cuda_wrap(): the work queued
+/// by now on its own stream, and the work that it is kept for. Containers call it before they use their elements, so
+/// that their operations happen in the order of the calls, on any streams. Does nothing for other buffers, and while
+/// one of the streams is captured.
 BACKSLICE_EXPORT Status cuda_await(const Buffer& buffer, CudaStream stream);
 
 /// dst = src, both contiguous, of one dtype and shape; each on the CPU or a CUDA device. Queued on the stream; where
 /// one of them is pageable memory of the CPU, it may wait for the copy.
 BACKSLICE_EXPORT Status cuda_copy(const View& dst, const ConstView& src, CudaStream stream = nullptr);
 
-/// The device of an address; InvalidArgument where it is no device's.
+/// Returns the device of an address; InvalidArgument if it is not device memory.
 BACKSLICE_EXPORT Result<Device> cuda_device_of(const void* data);
 
-/// What is queued on `waiting` from now on starts after what is queued on `awaited` by now. The CPU does not wait.
+/// Makes later work on `waiting` start after the work queued on `awaited` by now. The CPU does not wait.
 BACKSLICE_EXPORT Status cuda_wait(int ordinal, CudaStream waiting, CudaStream awaited);
 
 /// Waits until everything queued on the stream has run, and returns the error that any of it met.

@@ -26,7 +26,7 @@ struct DeviceStatus {
   std::int64_t expected = 0;  ///< Rows that had to be.
 };
 
-/// Internal, as TensorFlow's SparseSliceGrad has it, where the status says refused.
+/// Returns Internal, as TensorFlow's SparseSliceGrad does, if the status says refused.
 BACKSLICE_EXPORT Status to_status(const DeviceStatus& status);
 
 }  // namespace backslice

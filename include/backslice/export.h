@@ -4,8 +4,8 @@
 
 #define BACKSLICE_EXPORT [[gnu::visibility("default")]]
 
-/// Of a function whose result refers to memory of its object: compilers that know it warn where the object is a
-/// temporary. Where a function can be told from its object's value category, temporaries give a copy or are refused.
+/// For functions whose result refers to memory of their object: some compilers warn if the object is a temporary.
+/// Functions that can detect temporaries return a copy or do not compile.
 #if __has_cpp_attribute(clang::lifetimebound)
 #define BACKSLICE_LIFETIME_BOUND [[clang::lifetimebound]]
 #else

@@ -33,7 +33,7 @@ class BACKSLICE_EXPORT GradBuffer {
     return make(dtype, shape, kItemSizeOfDType, context);
   }
 
-  /// The content becomes the gradient of this slice: dy where selected, zero elsewhere.
+  /// Makes the content the gradient of this slice: dy where selected, zero elsewhere.
   Status write(const Selection& selection, const ConstView& dy, const Context& = {});
 
   /// The gradient of this slice is added, by the rule on sums: the first contribution to an element is copied. It is
@@ -44,7 +44,7 @@ class BACKSLICE_EXPORT GradBuffer {
   /// The content becomes zero. It cannot be cancelled, and fails on a device only.
   Status zero(const Context& = {});
 
-  /// The gradient as it is now.
+  /// The current gradient.
   ConstView view() const& BACKSLICE_LIFETIME_BOUND { return tensor_.view(); }
   void view() const&& = delete;
   const Tensor& tensor() const& BACKSLICE_LIFETIME_BOUND { return tensor_; }

@@ -88,7 +88,7 @@ class Ints : public std::span<const std::int64_t> {
       : span(reinterpret_cast<const std::int64_t*>(list.begin()), list.size()) {}
   Ints(const std::int64_t* data, std::size_t size) : span(data, size) {}
 
-  /// From whatever holds int64 one after the other: std::vector, std::array, C arrays, spans, Shape, Dims.
+  /// From any contiguous int64: std::vector, std::array, C arrays, spans, Shape, Dims.
   template <detail::ListOfInt64 List>
   Ints(const List& list BACKSLICE_LIFETIME_BOUND) : span(list) {}
   template <detail::ListOfInt64 List>

@@ -18,9 +18,9 @@
 
 namespace backslice {
 
-/// Where elements lie, relative to the first: element (i, j, ...) starts at i*strides[0] + j*strides[1] + ... bytes.
-/// Made by the functions below, or View's, the span of its elements fits int64_t; the operations refuse any other that
-/// was put together by hand.
+/// The positions of elements, relative to the first: element (i, j, ...) starts at i*strides[0] + j*strides[1] + ...
+/// bytes. In a Layout made by the functions below or by View's, the span of the elements fits int64_t; operations
+/// refuse all others.
 struct Layout {
   Shape shape;
   Dims strides;                ///< In bytes, one per axis.
@@ -39,15 +39,15 @@ BACKSLICE_EXPORT Result<std::int64_t> size_in_bytes(const Shape& shape, std::int
 BACKSLICE_EXPORT Result<Layout> make_contiguous_layout(DType dtype, Ints shape,
                                                        std::int64_t item_size = kItemSizeOfDType);
 
-/// Strides of any value; refused when the elements would span more bytes than int64_t can count. Without elements the
-/// strides mean nothing, and the layout is a contiguous one.
+/// Strides may have any value, unless the elements span more bytes than int64_t can count. Without elements the strides
+/// mean nothing, and the layout is contiguous.
 BACKSLICE_EXPORT Result<Layout> make_strided_layout(DType dtype, Ints shape, Ints byte_strides,
                                                     std::int64_t item_size = kItemSizeOfDType);
 
 /// Whether a layout is as these functions make it, for elements of that dtype.
 BACKSLICE_EXPORT bool is_valid(const Layout& layout, DType dtype);
 
-/// Whether the elements lie one after the other, in row-major order and without gaps.
+/// Whether the elements are in row-major order without gaps.
 BACKSLICE_EXPORT bool is_contiguous(const Layout& layout);
 
 namespace detail {
@@ -81,7 +81,7 @@ concept StridedSpan = requires(const Span& span) {
   { span.is_strided() } -> std::convertible_to<bool>;
 };
 
-/// The layout of such a span. InvalidArgument where its elements have no strides.
+/// Returns the layout of such a span. InvalidArgument if its elements have no strides.
 template <StridedSpan Span>
 Result<Layout> layout_of_span(const Span& span) {
   constexpr std::size_t kRank = Span::rank();

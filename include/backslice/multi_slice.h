@@ -18,7 +18,7 @@
 
 namespace backslice {
 
-/// At least one slice is needed, because the dtype is taken from it.
+/// At least one slice is needed, because it determines the dtype.
 BACKSLICE_EXPORT Result<Tensor> multi_slice_grad(Ints shape, std::span<const SliceGradient> slices,
                                                  const Context& = {});
 BACKSLICE_EXPORT Status multi_slice_grad_into(Ints shape, std::span<const SliceGradient> slices, const View& out,
@@ -34,8 +34,9 @@ BACKSLICE_EXPORT Result<Tensor> multi_slice_write(Ints shape, std::span<const Sl
 BACKSLICE_EXPORT Status multi_slice_write_into(Ints shape, std::span<const SliceGradient> slices, const View& out,
                                                const Context& = {});
 
-/// On a CUDA device: how many bytes multi_slice_grad_into or multi_slice_write_into has of its allocator at any one
-/// time, at most. For callers that must provide that memory ahead. One slice, through slice_grad_into, takes none.
+/// Returns an upper bound of the bytes that multi_slice_grad_into or multi_slice_write_into holds of its allocator at
+/// any time, on a CUDA device. For callers that must provide that memory ahead. One slice, through slice_grad_into,
+/// needs none.
 BACKSLICE_EXPORT Result<std::int64_t> multi_slice_grad_scratch(std::int64_t slices, int rank);
 
 }  // namespace backslice

@@ -55,7 +55,7 @@ struct SliceText {
 
   BACKSLICE_EXPORT Result<Selection> to_selection(Ints shape) const;
 
-  /// An error about one of the arguments, with its span in the text; any other error as it is.
+  /// Adds the span in the text to an error about one of the arguments; returns other errors unchanged.
   BACKSLICE_EXPORT Status located(Status error) const;
 };
 
@@ -69,14 +69,15 @@ BACKSLICE_EXPORT Result<Selection> to_selection(Ints shape, const SliceArguments
 /// The selection as the shortest index of NumPy: "1:3, ::2".
 BACKSLICE_EXPORT std::string index_text(const Selection& selection);
 
-/// The slice, and its gradient, as code of a notation. What obstacles() finds for TensorFlow is an error here.
+/// Returns the slice, or its gradient, as code of a notation. The obstacles() for TensorFlow are errors here.
 BACKSLICE_EXPORT Result<std::string> forward_code(const Selection& selection, Dialect dialect);
 BACKSLICE_EXPORT Result<std::string> gradient_code(const Selection& selection, Dialect dialect);
 
-/// What a notation's slice alone cannot express of a selection, and what to do about it: one sentence each.
+/// Returns the parts of a selection that a notation's slice alone cannot express, with a remedy: one sentence each.
 BACKSLICE_EXPORT std::vector<std::string> obstacles(const Selection& selection, Dialect dialect);
 
-/// Where the same numbers would select something else in another of the notations: one sentence per axis and notation.
+/// Returns the axes on which the same numbers would select something else in another notation: one sentence per axis
+/// and notation.
 BACKSLICE_EXPORT Result<std::vector<std::string>> disagreements(Ints shape, const SliceArguments& arguments,
                                                                 std::span<const Dialect> others);
 

@@ -21,7 +21,7 @@ struct OnnxSlice {
   friend bool operator==(const OnnxSlice&, const OnnxSlice&) = default;
 };
 
-/// What ONNX needs to express any selection: Slice(slice), then Squeeze(squeeze), then Unsqueeze(unsqueeze).
+/// The ONNX nodes that express any selection: Slice(slice), then Squeeze(squeeze), then Unsqueeze(unsqueeze).
 struct OnnxNodes {
   OnnxSlice slice;
   std::vector<std::int64_t> squeeze;    ///< Axes of the sliced tensor that are dropped.

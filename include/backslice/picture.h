@@ -18,7 +18,7 @@
 
 namespace backslice {
 
-/// What is at a cell.
+/// The content of a cell.
 enum class CellKind : std::uint8_t {
   Empty,  ///< Nothing: no row reaches here, no entry is stored.
   Left,   ///< Elements that the slice leaves out; a zero of the gradient.
@@ -44,7 +44,7 @@ struct Panel {
   bool is_dense = false;  ///< There are no numbers to read: cells may be small, without gaps.
 };
 
-/// What is drawn: a title, panels of cells, and notes below them.
+/// A picture: a title, panels of cells, and notes below them.
 struct Picture {
   std::string title = {};
   std::vector<Panel> panels = {};
@@ -59,19 +59,19 @@ struct PictureLimits {
   bool is_dense = false;
 };
 
-/// A range of one axis, how many of its indices are taken, and the position of the first of them in the result.
+/// A range of one axis, the number of its selected indices, and the position of the first of them in the result.
 struct AxisBlock {
   std::int64_t lo, hi, taken, position;
 };
 
-/// An axis cut into at most that many blocks, whose size is a power of two; into one where `most` is less.
+/// Cuts an axis into at most that many blocks, whose size is a power of two; into one if `most` is less than one.
 BACKSLICE_EXPORT std::vector<AxisBlock> cut_axis(std::int64_t extent, const Selection::Axis& axis, std::int64_t most);
 
 /// The blocks that each axis of a picture is cut into; the last two are its rows and columns.
 BACKSLICE_EXPORT std::vector<std::vector<AxisBlock>> picture_blocks(const Selection& selection,
                                                                     const PictureLimits& limits = {});
 
-/// The input, with what the slice takes, numbered by its position in the result.
+/// Draws the input; selected elements have their position in the result.
 BACKSLICE_EXPORT Picture picture_of(const Selection& selection, const PictureLimits& limits = {});
 
 /// The input, with how many of the slices take each element. Precondition: all are slices of that shape.
@@ -85,25 +85,25 @@ struct PictureEntry {
   std::string text = {};
 };
 
-/// A sparse tensor with its entries; those that are not taken stand back. Of several at one place, or in one block, one
-/// is shown: its number is the cell's position. Entries outside the shape are left out. Precondition: each has as many
-/// indices as the shape has axes.
+/// Draws a sparse tensor with its entries; entries outside the window are pale. Of several entries at one place, or in
+/// one block, one is shown: its number is the cell's position. Entries outside the shape are omitted. Precondition:
+/// each has as many indices as the shape has axes.
 BACKSLICE_EXPORT Picture picture_of_entries(const Shape& shape, std::span<const PictureEntry> entries,
                                             const PictureLimits& limits = {});
 
-/// Ragged rows, one per row of the innermost list: long ones in blocks of values, and only the first. The cells have no
-/// text where each is one value, whose number is their position. Precondition: valid row splits, one list or more.
+/// Draws ragged rows, one per row of the innermost list: long ones in blocks of values, and only the first rows. Cells
+/// of one value have no text; their number is their position. Precondition: valid row splits, one list or more.
 BACKSLICE_EXPORT Picture picture_of_rows(std::span<const std::vector<std::int64_t>> nested_row_splits,
                                          const PictureLimits& limits = {});
 
-/// The colours of pictures, as #rrggbb. Texts have a contrast of 4.5 and more against what they stand on.
+/// The colours of pictures, as #rrggbb. Texts have a contrast of 4.5 and more with their background.
 struct Palette {
   std::string_view ground, ink, faint, left, part, taken, often, on_taken;
 };
 BACKSLICE_EXPORT Palette light_palette();
 BACKSLICE_EXPORT Palette dark_palette();
 
-/// How much of its colour a cell has: a block of which little is taken is pale.
+/// Returns the strength of a cell's colour: blocks with few selected elements are pale.
 BACKSLICE_EXPORT double opacity(const Cell& cell);
 
 /// The text of an SVG file, in the colours of light_palette(). Cells and texts have a class by which a page can give

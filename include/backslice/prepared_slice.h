@@ -31,7 +31,7 @@ class BACKSLICE_EXPORT PreparedSlice {
   /// out = x[selection]
   Status forward(const ConstView& x, const View& out, const Context& = {}) const;
 
-  /// All of out: dy where selected, zero elsewhere.
+  /// Writes all of out: dy where selected, zero elsewhere.
   Status gradient(const ConstView& dy, const View& out, const Context& = {}) const;
 
   /// out[selection] += dy, as Write::Accumulate: after an error, Status::output_written() says whether some was added.

@@ -22,17 +22,17 @@
 
 namespace backslice {
 
-/// What slices a ragged tensor: an Index, or a Selection of its rows.
+/// The index of a ragged tensor: an Index, or a Selection of its rows.
 template <class T>
 concept RaggedIndex = std::same_as<T, Index> || std::same_as<T, Selection>;
 
-/// rt[index]. InvalidArgument where TensorFlow refuses the index, OutOfRange for an integer out of bounds.
+/// Returns rt[index]. InvalidArgument if TensorFlow refuses the index, OutOfRange for an integer out of bounds.
 BACKSLICE_EXPORT Result<RaggedTensor> ragged_slice(const Index& index, const RaggedTensor& rt, const Context& = {});
 
 /// rt[start:stop:step] or rt[i], from the normal form of a slice of one axis of rt.rows().
 BACKSLICE_EXPORT Result<RaggedTensor> ragged_slice(const Selection& rows, const RaggedTensor& rt, const Context& = {});
 
-/// The same into memory that the caller owns: how much it takes, then the splits and values.
+/// The same into the caller's memory: its size, then the splits and values.
 BACKSLICE_EXPORT Result<RaggedSize> ragged_slice_size(const Index& index, const RaggedTensor& rt, const Context& = {});
 BACKSLICE_EXPORT Result<RaggedSize> ragged_slice_size(const Selection& rows, const RaggedTensor& rt,
                                                       const Context& = {});
@@ -41,8 +41,8 @@ BACKSLICE_EXPORT Status ragged_slice_into(const Index& index, const RaggedTensor
 BACKSLICE_EXPORT Status ragged_slice_into(const Selection& rows, const RaggedTensor& rt, const RaggedView& out,
                                           const Context& = {});
 
-/// The gradient of the slice's values with respect to rt's: dy where values were taken, zero elsewhere.
-/// `dy` has the dtype of rt's values and the shape of the slice's.
+/// Returns the gradient of the slice's values with respect to rt's: dy at the selected values, zero elsewhere. `dy` has
+/// the dtype of rt's values and the shape of the slice's.
 BACKSLICE_EXPORT Result<Tensor> ragged_slice_grad(const Index& index, const RaggedTensor& rt, const ConstView& dy,
                                                   const Context& = {});
 BACKSLICE_EXPORT Result<Tensor> ragged_slice_grad(const Selection& rows, const RaggedTensor& rt, const ConstView& dy,

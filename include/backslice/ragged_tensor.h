@@ -31,12 +31,13 @@ class BACKSLICE_EXPORT RaggedTensor {
   static Result<RaggedTensor> make(const Tensor& values, const std::vector<Tensor>& nested_row_splits,
                                    const Context& = {});
 
-  /// The same of your own memory: `owner` keeps that of the values alive, which must not change any more; null where
-  /// you do. Nothing needs the memory of the splits after the call.
+  /// The same with your own memory: `owner` keeps the memory of the values alive (null if you do), and it must not
+  /// change any more. The memory of the splits is not needed after the call.
   static Result<RaggedTensor> make(const ConstView& values, std::shared_ptr<const void> owner,
                                    const std::vector<ConstView>& nested_row_splits, const Context& = {});
 
-  /// From the lengths of rows instead of splits, outermost first. The splits are of the lengths' dtype.
+  /// Makes a ragged tensor from the lengths of rows instead of splits, outermost first. The splits have the lengths'
+  /// dtype.
   static Result<RaggedTensor> from_row_lengths(const Tensor& values, const std::vector<Tensor>& nested_row_lengths,
                                                const Context& = {});
 
@@ -58,7 +59,7 @@ class BACKSLICE_EXPORT RaggedTensor {
     return splits_dtype() == DType::Int32 ? load<std::int32_t>(data, i) : load<std::int64_t>(data, i);
   }
 
-  /// Where the values of the rows [lo, hi) lie.
+  /// Returns the range of the values of the rows [lo, hi).
   Range values_of(Range rows) const {
     for (int level = 0; level < ragged_rank(); ++level) rows = {split(level, rows.lo), split(level, rows.hi)};
     return rows;
@@ -71,9 +72,9 @@ class BACKSLICE_EXPORT RaggedTensor {
   /// Row i: of one ragged rank less, or, of a dense tensor, of one axis less. OutOfRange unless 0 <= i < rows().
   Result<RaggedTensor> row(std::int64_t i, const Context& = {}) const;
 
-  /// The same dtype, rows and values, bit for bit: NaN equals the same NaN, and 0.0 differs from -0.0. Splits may be
-  /// int32 in one and int64 in the other. Values on a device are copied from it to be compared, behind what is queued
-  /// on its default stream; a std::exception says where that fails.
+  /// Whether dtype, rows and values are equal, bit for bit: NaN equals the same NaN, and 0.0 differs from -0.0. Splits
+  /// may be int32 in one and int64 in the other. Values on a device are copied to be compared, in the order of its
+  /// default stream; a std::exception is thrown if that fails.
   bool equals(const RaggedTensor& other) const;
   friend bool operator==(const RaggedTensor& a, const RaggedTensor& b) { return a.equals(b); }
 

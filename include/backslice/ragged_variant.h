@@ -11,7 +11,7 @@ namespace backslice {
 /// copied: VariantArray::element_size and element_into put an element into memory that the caller owns.
 BACKSLICE_EXPORT Result<VariantArray> ragged_tensor_to_variant(const RaggedTensor& rt, bool batched_input = true);
 
-/// The dtype of values, with the size of an item where that does not follow from it.
+/// The dtype of values, with the size of an item if the dtype does not determine it.
 struct ValuesType {
   ValuesType(DType type, std::int64_t bytes = kItemSizeOfDType) : dtype(type), item_size(bytes) {}
   DType dtype;
@@ -24,9 +24,10 @@ struct FromVariantTypes {
   std::optional<DType> splits = {};       ///< Default: what the elements have, or Int64.
 };
 
-/// The elements of `encoded`, of ragged rank input_ragged_rank each (-1: output_ragged_rank less the array's rank), as
-/// the rows of one ragged tensor of output_ragged_rank, which is the array's rank more. An output_ragged_rank of 0
-/// stacks dense elements of one shape instead. Elements that lie next to each other are not copied.
+/// Makes one ragged tensor of output_ragged_rank from the elements of `encoded` as its rows. Each element has ragged
+/// rank input_ragged_rank (-1: output_ragged_rank minus the array's rank), and output_ragged_rank is the sum of that
+/// and the array's rank. An output_ragged_rank of 0 stacks dense elements of one shape instead. Adjacent elements are
+/// not copied.
 BACKSLICE_EXPORT Result<RaggedTensor> ragged_tensor_from_variant(const VariantArray& encoded, int input_ragged_rank,
                                                                  int output_ragged_rank, const FromVariantTypes& = {},
                                                                  const Context& = {});
@@ -36,8 +37,8 @@ Result<RaggedTensor> ragged_tensor_from_variant(const VariantArray& encoded, int
   return ragged_tensor_from_variant(encoded, input_ragged_rank, output_ragged_rank, FromVariantTypes(), context);
 }
 
-/// The same into memory that the caller owns: how much it takes, then the splits and values. The splits may be of
-/// either dtype; types.splits is what the elements must have.
+/// The same into the caller's memory: its size, then the splits and values. The splits may be of either dtype;
+/// types.splits is the dtype of the elements' splits.
 BACKSLICE_EXPORT Result<RaggedSize> ragged_tensor_from_variant_size(const VariantArray& encoded, int input_ragged_rank,
                                                                     int output_ragged_rank,
                                                                     const FromVariantTypes& = {}, const Context& = {});
@@ -56,15 +57,15 @@ Status ragged_tensor_from_variant_into(const VariantArray& encoded, int input_ra
                                          context);
 }
 
-/// The gradient of ragged_tensor_from_variant: `decoded` is what it returned, with the gradient as its values; the
-/// result has the shape of what was decoded.
+/// Returns the gradient of ragged_tensor_from_variant. `decoded` is its result with the gradient as its values; the
+/// returned array has the shape of the decoded one.
 BACKSLICE_EXPORT Result<VariantArray> ragged_tensor_from_variant_gradient(const RaggedTensor& decoded,
                                                                           Ints encoded_shape);
 
-/// The gradient of ragged_tensor_to_variant: the pieces one after the other, as a dense tensor of that shape. A missing
-/// piece i is zeros for the rows [splits[i], splits[i+1]) of the outermost list. `row_splits` are the splits that were
-/// encoded: the outermost list, or all of them, which is needed to size missing pieces of ragged rank 1 and more; a
-/// scalar will do when no piece is missing. Pieces that lie next to each other are not copied.
+/// Returns the gradient of ragged_tensor_to_variant: the pieces one after the other, as a dense tensor of that shape. A
+/// missing piece i is zeros for the rows [splits[i], splits[i+1]) of the outermost list. `row_splits` are the encoded
+/// splits: the outermost list, or all lists, which missing pieces of ragged rank 1 and more need for their size. A
+/// scalar suffices if no piece is missing. Adjacent pieces are not copied.
 BACKSLICE_EXPORT Result<Tensor> ragged_tensor_to_variant_gradient(const VariantArray& encoded_ragged_grad,
                                                                   const std::vector<Tensor>& row_splits,
                                                                   Ints dense_values_shape,
@@ -77,7 +78,7 @@ Result<Tensor> ragged_tensor_to_variant_gradient(const VariantArray& encoded_rag
   return ragged_tensor_to_variant_gradient(encoded_ragged_grad, row_splits, dense_values_shape, std::nullopt, context);
 }
 
-/// The same into memory that the caller owns, of that shape and the dtype of the pieces.
+/// The same into the caller's memory, of that shape and the dtype of the pieces.
 BACKSLICE_EXPORT Status ragged_tensor_to_variant_gradient_into(const VariantArray& encoded_ragged_grad,
                                                                const std::vector<Tensor>& row_splits,
                                                                Ints dense_values_shape, const View& out,

@@ -18,13 +18,13 @@
 
 namespace backslice {
 
-/// How much memory a ragged tensor takes.
+/// The size of a ragged tensor's memory.
 struct RaggedSize {
   std::vector<std::int64_t> splits;  ///< The length of each list of splits, outermost first: one more than its rows.
   Shape values;
   DType dtype = DType::Float32;
   std::int64_t item_size = 0;         ///< Of the values, in bytes.
-  DType splits_dtype = DType::Int64;  ///< Of what would be made; the caller's memory may have the other.
+  DType splits_dtype = DType::Int64;  ///< Of new splits; the caller's memory may have the other.
   Device device = {};                 ///< Where the values are; splits are always the CPU's.
 };
 

@@ -46,8 +46,8 @@ class [[nodiscard]] Result {
   Status status() const& { return ok() ? Status() : std::get<Status>(state_); }
   Status status() && { return ok() ? Status() : std::get<Status>(std::move(state_)); }  ///< Needs no memory.
 
-  /// The value. Precondition: ok(). A temporary Result returns it by value, so that
-  /// `for (float v : *dx.elements<float>())` does not outlive what it goes through.
+  /// The value. Precondition: ok(). A temporary Result returns it by value, so that the value in `for (float v :
+  /// *dx.elements<float>())` outlives the loop.
   T& operator*() & BACKSLICE_LIFETIME_BOUND { return get(); }
   const T& operator*() const& BACKSLICE_LIFETIME_BOUND { return get(); }
   T operator*() && { return std::move(get()); }

@@ -43,14 +43,14 @@ struct Range {
 /// A slice of a tensor of one shape, in its normal form.
 class BACKSLICE_EXPORT Selection {
  public:
-  /// The indices that one axis takes: start, start + step, ..., `count` of them.
+  /// The selected indices of one axis: start, start + step, ..., `count` of them.
   struct Axis {
     std::int64_t start = 0, step = 1, count = 0;
     friend bool operator==(const Axis&, const Axis&) = default;
   };
   using Axes = InlineVector<Axis>;
 
-  /// In result_axes(): an axis of the result that the input does not have.
+  /// In result_axes(): an axis of the result that does not exist in the input.
   static constexpr std::int64_t kNewAxis = -1;
 
   /// The whole tensor. A Shape is not checked again, and cannot fail.
@@ -62,8 +62,8 @@ class BACKSLICE_EXPORT Selection {
     return whole(shape);
   }
 
-  /// From the normal form itself: one Axis per input axis, and for each result axis its input axis or kNewAxis, in
-  /// order. An input axis that result_axes leaves out is dropped and must have count 1.
+  /// Makes a Selection from the normal form: one Axis per input axis, and for each result axis its input axis or
+  /// kNewAxis, in order. An input axis that is missing in result_axes is dropped, and must have count 1.
   static Result<Selection> make(Ints shape, std::span<const Axis> axes, Ints result_axes) {
     return Shape::make(shape).and_then([&](const Shape& checked) { return of_axes(checked, axes, result_axes); });
   }
@@ -72,13 +72,13 @@ class BACKSLICE_EXPORT Selection {
     return of_axes(shape, axes, result_axes);
   }
 
-  /// From TensorFlow's, ONNX's or NumPy's notation, each by its own rules for bounds.
+  /// Makes a Selection from TensorFlow's, ONNX's or NumPy's notation, each by its own rules for bounds.
   static Result<Selection> from_tf(Ints shape, const TfSlice& slice);
   static Result<Selection> from_onnx(Ints shape, const OnnxSlice& slice);
   static Result<Selection> from_index(Ints shape, const Index& index);
 
-  /// From the text of a NumPy index, as parse_index reads it: from_index({4, 5}, "1:3, ::-2"). An error has the span of
-  /// the item that it is about.
+  /// Makes a Selection from the text of a NumPy index, as parse_index reads it: from_index({4, 5}, "1:3, ::-2"). An
+  /// error has the span of the wrong item.
   template <std::convertible_to<std::string_view> Text>
   static Result<Selection> from_index(Ints shape, const Text& index) {
     return parse_index_text(index).and_then([&](const IndexText& read) { return from_index_text(shape, read); });
@@ -87,8 +87,8 @@ class BACKSLICE_EXPORT Selection {
   static Result<Selection> from_index(Ints shape, T index) = delete;  // an integer is an item: from_index(shape, {n})
   static Result<Selection> from_index_text(Ints shape, const IndexText& index);
 
-  /// From the arguments of TensorFlow's Slice, one entry per axis: x[begin : begin + size], where a size of -1 is the
-  /// rest of the axis. Nothing counts from the end, and what does not fit is refused: InvalidArgument.
+  /// Makes a Selection from the arguments of TensorFlow's Slice, one entry per axis: x[begin : begin + size]; a size of
+  /// -1 is the rest of the axis. Nothing counts from the end, and a slice that does not fit is InvalidArgument.
   static Result<Selection> from_begin_size(Ints shape, Ints begin, Ints size);
 
   /// The way back: from_x(shape, to_x()) is this selection again. TensorFlow cannot express a selection that needs 32
@@ -97,7 +97,7 @@ class BACKSLICE_EXPORT Selection {
   OnnxNodes to_onnx() const;
   Index to_index() const;
 
-  /// The part inside a box of the input (one Range per axis), or nothing when they do not meet.
+  /// Returns the part inside a box of the input (one Range per axis), or nullopt if it is empty.
   Result<std::optional<Restriction>> restrict(std::span<const Range> box) const;
 
   const Shape& shape() const& BACKSLICE_LIFETIME_BOUND { return shape_; }  ///< Of the input.
@@ -112,7 +112,7 @@ class BACKSLICE_EXPORT Selection {
   bool is_dropped(int axis) const;  ///< Whether the result lacks this input axis.
   bool is_whole(int axis) const { return axes_[axis] == Axis{0, 1, shape_[axis]}; }  ///< Whether `:` selects the same.
 
-  /// Whether every element of the input is taken, so that a gradient needs no zeros.
+  /// Whether every element of the input is selected, so that a gradient needs no zeros.
   bool covers_input() const { return result_shape_.elements() == shape_.elements(); }
 
   /// The normal form in words, one line per axis.
@@ -128,7 +128,7 @@ class BACKSLICE_EXPORT Selection {
   static Selection whole(const Shape& shape);
   static Result<Selection> of_axes(const Shape& shape, std::span<const Axis> axes, Ints result_axes);
 
-  // make() for axes that are canonical already, and dropped only where they may be. Errors are about `argument`.
+  // Does make() for canonical axes, which are dropped only if they may be. Errors are about `argument`.
   static Result<Selection> assemble(const Shape& shape, std::span<const Axis> axes, Ints result_axes,
                                     const char* argument);
 
@@ -143,7 +143,7 @@ class BACKSLICE_EXPORT Selection {
 /// "[1:3, 4::-2] of shape [4,5]"
 BACKSLICE_EXPORT std::ostream& operator<<(std::ostream& stream, const Selection& selection);
 
-/// What restrict() finds.
+/// The result of restrict().
 struct Restriction {
   Selection selection;  ///< In the coordinates of the box.
   Selection dy;         ///< The part of the result, and so of dy, that falls inside.
@@ -153,7 +153,7 @@ struct Restriction {
 BACKSLICE_EXPORT View select(const Selection& selection, const View& view);
 BACKSLICE_EXPORT ConstView select(const Selection& selection, const ConstView& view);
 
-/// Where selected elements lie.
+/// The layout of selected elements, and the offset of the first.
 struct SelectedLayout {
   std::int64_t offset = 0;  ///< Bytes from the first element of the layout to the first that is selected.
   Layout layout;

@@ -29,9 +29,9 @@ class Dims : public InlineVector<std::int64_t> {
   Dims() {}  // not defaulted: Dims{} would zero all that fits
   explicit Dims(Ints list) : InlineVector(std::span(list.begin(), list.size())) {}
 
-  /// From a list of other integers, such as the strides in a std::vector<int> or std::vector<std::size_t>. A number
-  /// that does not fit int64, or more than kMaxRank of them, is InvalidArgument. `argument` names the list in the
-  /// message.
+  /// Makes Dims from a list of other integers, such as the strides in a std::vector<int> or std::vector<std::size_t>. A
+  /// number that does not fit int64, or more than kMaxRank numbers, are InvalidArgument. `argument` names the list in
+  /// the message.
   template <detail::OtherIntegers List>
   static Result<Dims> make(const List& list, const char* argument = "strides");
 

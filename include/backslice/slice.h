@@ -24,7 +24,7 @@ BACKSLICE_EXPORT Result<Tensor> slice(const Selection& selection, const ConstVie
 BACKSLICE_EXPORT Status slice_into(const Selection& selection, const ConstView& x, const View& out,
                                    const Context& = {});
 
-/// The gradient of slice(selection, x) with respect to x: dy where selected, zero elsewhere. dy has exactly
+/// Returns the gradient of slice(selection, x) with respect to x: dy where selected, zero elsewhere. dy has exactly
 /// selection.result_shape().
 BACKSLICE_EXPORT Result<Tensor> slice_grad(const Selection& selection, const ConstView& dy, const Context& = {});
 BACKSLICE_EXPORT Status slice_grad_into(const Selection& selection, const ConstView& dy, const View& out,

@@ -22,15 +22,15 @@ struct SparseTensor {
   Shape shape;
 };
 
-/// The entries with start <= index < start + size on every axis, in their order, with start subtracted: TensorFlow's
-/// SparseSlice. On an axis of n, the extent of the result is size where start + size < n, else what is left from start
-/// on. A negative start shifts the indices up. Entries outside `shape` count if they are in the window.
+/// Returns the entries with start <= index < start + size on every axis, in their order, with start subtracted:
+/// TensorFlow's SparseSlice. On an axis of n, the extent of the result is size if start + size < n, else the rest from
+/// start on. A negative start shifts the indices up. Entries outside `shape` count if they are in the window.
 BACKSLICE_EXPORT Result<SparseTensor> sparse_slice(const CooIndices& indices, const ConstView& values, Ints shape,
                                                    Ints start, Ints size, const Context& = {});
 
-/// The same into memory that the caller owns: how many entries there will be, then the entries. Returns the shape.
-/// `out_indices` is [count, rank] of the dtype of the indices, `out_values` [count, ...]; any strides. Indices that
-/// change in between, and with them the count, are InvalidArgument.
+/// The same into the caller's memory: the number of entries, then the entries. Returns the shape. `out_indices` is
+/// [count, rank] of the dtype of the indices, `out_values` [count, ...]; any strides. If the indices change in between,
+/// and with them the count, the call returns InvalidArgument.
 BACKSLICE_EXPORT Result<std::int64_t> sparse_slice_count(const CooIndices& indices, Ints start, Ints size,
                                                          const Context& = {});
 BACKSLICE_EXPORT Result<Shape> sparse_slice_into(const CooIndices& indices, const ConstView& values, Ints shape,
@@ -39,16 +39,16 @@ BACKSLICE_EXPORT Result<Shape> sparse_slice_into(const CooIndices& indices, cons
 
 /// How the rows of a slice find the rows they came from.
 enum class MatchOrder {
-  /// Each goes to the first input row after the one before it that has its index: TensorFlow's rule.
+  /// TensorFlow's rule: each row matches the next input row with its index.
   InOrder,
-  /// The n-th row with an index goes to the n-th input row with that index, wherever they are. Agrees with InOrder
-  /// where that succeeds and no index occurs twice. Needs extra memory that grows with the number of rows.
+  /// The n-th row with an index matches the n-th input row with that index, in any order. Agrees with InOrder if that
+  /// succeeds and no index is repeated. Needs extra memory in proportion to the number of rows.
   Any,
 };
 
-/// The gradient of the values that were sliced: TensorFlow's SparseSliceGrad. `backprop_val_grad` has one row per row
-/// of output_indices; input rows that none of them matches get zero. A row that matches nothing is an Internal error,
-/// as in TensorFlow.
+/// Returns the gradient of the sliced tensor's values: TensorFlow's SparseSliceGrad. `backprop_val_grad` has one row
+/// per row of output_indices; input rows without a match get zero. A row that matches nothing is an Internal error, as
+/// in TensorFlow.
 BACKSLICE_EXPORT Result<Tensor> sparse_slice_grad(const ConstView& backprop_val_grad, const CooIndices& input_indices,
                                                   Ints input_start, const CooIndices& output_indices,
                                                   MatchOrder order = MatchOrder::InOrder, const Context& = {});

@@ -74,30 +74,30 @@ class [[nodiscard]] BACKSLICE_EXPORT Status {
     return std::move(*this);
   }
 
-  /// The argument to blame: its name in the function that was called, or that of a field of it ("strides" of a TfSlice,
-  /// "out.values" of a RaggedView). Empty where it is none or more than one. Of "slices[3].dy" it is slices, and 3 is
+  /// The wrong argument: its name in the function that was called, or that of a field of it ("strides" of a TfSlice,
+  /// "out.values" of a RaggedView). Empty if there is none, or more than one. For "slices[3].dy" it is slices, and 3 is
   /// the position.
   std::string_view argument() const& BACKSLICE_LIFETIME_BOUND {
     return place_ ? std::string_view(place_->argument) : std::string_view();
   }
   std::string argument() && { return place_ ? place_->argument : std::string(); }
-  /// The entry of that argument: of a list its place in it, of an index the item, of a shape the axis. Of a list of
-  /// lists, such as row splits, it is the list; the message also has the entry of that.
+  /// The entry of that argument: the index in a list, the item of an index, the axis of a shape. For a list of lists,
+  /// such as row splits, it is the list; the message also has the entry of that list.
   std::optional<std::int64_t> position() const { return place_ ? place_->position : std::nullopt; }
   /// The part of the text that the argument, or its entry, was read from.
   std::optional<TextSpan> span() const { return place_ ? place_->span : std::nullopt; }
 
   /// Whether an operation that writes into the caller's memory, or into a GradBuffer, may have written some of it
-  /// before this error ended it. If not, the memory is unchanged, and the call can be repeated. A sum that was begun
-  /// cannot be repeated: only a copy of the caller's has the old values.
+  /// before this error. If not, the memory is unchanged, and the call can be repeated. A sum that has begun cannot be
+  /// repeated, except from a copy of the old values.
   bool output_written() const { return output_written_; }
   Status with_output_written() && {
     output_written_ = true;
     return std::move(*this);
   }
 
-  /// The same error with its place, which replaces the one it had: of "slices[3].dy" that is entry 3 of slices.
-  /// Allocates.
+  /// Returns the same error with its place, which replaces an earlier one. The place of "slices[3].dy" is entry 3 of
+  /// slices. Allocates.
   Status at(std::string_view argument, std::optional<std::int64_t> position = {}, std::optional<TextSpan> span = {}) &&;
 
  private:
@@ -113,7 +113,7 @@ class [[nodiscard]] BACKSLICE_EXPORT Status {
   std::shared_ptr<const Place> place_;  // most are successes, which have none
 };
 
-/// What to_string() says.
+/// Writes to_string().
 BACKSLICE_EXPORT std::ostream& operator<<(std::ostream& stream, const Status& status);
 
 }  // namespace backslice

@@ -22,7 +22,7 @@
 
 namespace backslice {
 
-/// Shared memory, and how a tensor lies in it.
+/// Shared memory, and the layout of a tensor in it.
 class BACKSLICE_EXPORT Tensor {
  public:
   /// A contiguous tensor; strings are always empty. `item_size` is needed for DType::Bytes only. A Shape is not checked
@@ -40,8 +40,8 @@ class BACKSLICE_EXPORT Tensor {
     return make(dtype, shape, kItemSizeOfDType, Contents::Zero, allocator);
   }
 
-  /// A contiguous tensor with the elements of a vector, an array, a span or braces, which must be exactly those of
-  /// `shape`.
+  /// Returns a contiguous tensor with the elements of a vector, an array, a span or braces, which must be exactly those
+  /// of `shape`.
   template <class Memory>
     requires requires(const Memory& memory) { ConstView::of(memory, Ints()); }
   static Result<Tensor> copy_of(const Memory& memory, Ints shape, Allocator& allocator = pool_allocator()) {
@@ -54,7 +54,7 @@ class BACKSLICE_EXPORT Tensor {
     return copy_of(std::span(list.begin(), list.size()), shape, allocator);
   }
 
-  /// Part of a buffer, in any layout. Precondition: the view lies within it.
+  /// Makes a tensor of a part of a buffer, in any layout. Precondition: the view lies within it.
   static Tensor of(Buffer buffer, View view) { return Tensor(std::move(buffer), std::move(view)); }
 
   /// Not of a temporary, with which the memory may go. As an argument, which lives until the call returns, a temporary
@@ -74,8 +74,8 @@ class BACKSLICE_EXPORT Tensor {
   const Buffer& buffer() const& BACKSLICE_LIFETIME_BOUND { return buffer_; }
   Buffer buffer() const&& { return buffer_; }
 
-  /// The elements in row-major order. InvalidArgument where T is not the type of the elements, or where they do not lie
-  /// one after the other (slice(Selection::all(shape), tensor) copies them into a tensor where they do).
+  /// The elements in row-major order. InvalidArgument if T is not the type of the elements, or if they are not
+  /// contiguous (slice(Selection::all(shape), tensor) copies them into a contiguous tensor).
   template <ElementType T>
       Result<std::span<T>> elements() & BACKSLICE_LIFETIME_BOUND {
     return view_.elements<T>();

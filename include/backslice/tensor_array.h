@@ -72,17 +72,17 @@ class BACKSLICE_EXPORT TensorArray {
   /// Holds the value by reference. At most kMaxTerms are kept for an index of a gradient array; one more, and they are
   /// added up.
   Status write(std::int64_t index, const Tensor& value, const Context& = {});
-  /// The same of your own memory, which `owner` keeps alive and which must not change any more. Where `owner` is null,
-  /// you keep it until the array no longer holds it.
+  /// The same with your own memory, which `owner` keeps alive and which must not change any more. If `owner` is null,
+  /// you keep it alive until the array no longer holds it.
   Status write(std::int64_t index, const ConstView& value, std::shared_ptr<const void> owner,
                const Context& context = {}) {
     return write(index, detail::shared_tensor(value, std::move(owner)), context);
   }
   static constexpr std::size_t kMaxTerms = 8;
 
-  /// What was written, or the sum of it. An unwritten element reads as zeros where its shape is known. As in
-  /// TensorFlow, a gradient array of known element shape becomes longer where it is read past its end; an index outside
-  /// of any other array, and an array that was closed, are InvalidArgument.
+  /// Returns the written tensor, or the sum of the written tensors. An unwritten element reads as zeros if its shape is
+  /// known. As in TensorFlow, reading past the end of a gradient array of known element shape makes it longer. An index
+  /// outside of any other array, and a closed array, are InvalidArgument.
   Result<Tensor> read(std::int64_t index, const Context& = {});
   Result<Shape> read_shape(std::int64_t index, const Context& = {}) const;
   Status read_into(std::int64_t index, const View& out, const Context& = {});
@@ -154,8 +154,8 @@ class BACKSLICE_EXPORT TensorArray {
   /// The gradient of that source if it was made.
   Result<std::optional<TensorArray>> find_grad(std::string_view source) const;
 
-  /// What it holds, without reading it: elements are neither cleared nor count as read. Values are shared, but for
-  /// those of a contiguous array. restore() makes a new array from it.
+  /// Returns the contents without reading them: elements are neither cleared nor count as read. Values are shared,
+  /// except those of a contiguous array. restore() makes a new array from the contents.
   Result<TensorArrayContents> contents(const Context& = {}) const;
   static Result<TensorArray> restore(const TensorArrayContents& contents, const Context& = {});
 
@@ -174,7 +174,7 @@ class BACKSLICE_EXPORT TensorArray {
   std::shared_ptr<tensor_array::State> state_;
 };
 
-/// TensorFlow's TensorArrayGradWithShape, for those who port graphs: flow_in is ignored, flow_out is 0.
+/// TensorFlow's TensorArrayGradWithShape, for ported graphs: flow_in is ignored, flow_out is 0.
 struct GradWithShape {
   TensorArray grad_handle;
   float flow_out = 0;

@@ -21,7 +21,7 @@ class BACKSLICE_EXPORT TensorArrayContainer {
   TensorArrayContainer& operator=(const TensorArrayContainer&) = delete;
 
   /// Makes an array and keeps a handle to it under its name, which is options.name with a number: "steps_0". The name
-  /// has no '@': that is what separates an array from the source of its gradient, and no two names can be the same.
+  /// contains no '@', which separates an array from the source of its gradient, so names are unique.
   Result<TensorArray> make(std::int64_t size, DType dtype, const TensorArrayOptions& options = {}, const Context& = {});
   template <int = 0>  // so that `{}` is the options, not the Context
   Result<TensorArray> make(std::int64_t size, DType dtype, const Context& context) {
@@ -31,7 +31,7 @@ class BACKSLICE_EXPORT TensorArrayContainer {
   /// The array of that name, or "name@source" for a gradient that was made of it. A source may hold an '@'.
   Result<std::optional<TensorArray>> find(std::string_view name) const;
 
-  /// Releases the handle; the array lives on while others hold it. False if there is none of that name.
+  /// Releases the handle; the array stays alive while others hold it. Returns false if there is no array of that name.
   Result<bool> remove(std::string_view name);
 
   Result<std::vector<std::string>> names() const;  ///< Of forward arrays, sorted.

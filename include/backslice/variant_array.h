@@ -25,18 +25,17 @@ class BACKSLICE_EXPORT VariantArray {
   const Shape& shape() const& BACKSLICE_LIFETIME_BOUND { return shape_; }
   Shape shape() const&& { return shape_; }
   std::int64_t size() const { return shape_.elements(); }
-  /// The same elements, shared, in another shape of as many.
+  /// Returns the same elements, shared, in another shape with the same number of elements.
   Result<VariantArray> reshape(Ints shape) const;
 
   /// An element, or std::nullopt for a missing one. OutOfRange unless 0 <= i < size().
   Result<std::optional<RaggedTensor>> at(std::int64_t i, const Context& = {}) const;
 
-  /// The same into memory that the caller owns: how much it takes, then its splits and values. A missing one is
-  /// InvalidArgument.
+  /// The same into the caller's memory: its size, then its splits and values. A missing element is InvalidArgument.
   Result<RaggedSize> element_size(std::int64_t i, const Context& = {}) const;
   Status element_into(std::int64_t i, const RaggedView& out, const Context& = {}) const;
 
-  /// The same for elements that are kept one by one: null for a missing one. Precondition: batch() is null.
+  /// The same for elements that are stored one by one: null for a missing one. Precondition: batch() is null.
   const RaggedTensor* listed(std::int64_t i) const& BACKSLICE_LIFETIME_BOUND;
   void listed(std::int64_t i) const&& = delete;
 
@@ -54,7 +53,7 @@ class BACKSLICE_EXPORT VariantArray {
   Piece piece(std::int64_t i) const& BACKSLICE_LIFETIME_BOUND;
   void piece(std::int64_t i) const&& = delete;
 
-  /// The ragged tensor whose rows these are, if they are all rows of one.
+  /// Returns the ragged tensor whose rows these are, if they are all rows of one.
   const RaggedTensor* batch() const& BACKSLICE_LIFETIME_BOUND { return std::get_if<RaggedTensor>(&elements_); }
   void batch() const&& = delete;
 
