@@ -60,8 +60,8 @@ enum class DType : std::uint8_t {
   StringView = 39,  ///< An address and a size, 16 bytes, as in the C interface; the text stays where it is.
 };
 
-/// The name that Python and TensorFlow know it by: "float32", "bfloat16", "qint8", ...; "unknown" for what is not an
-/// element type.
+/// Returns the name in Python and TensorFlow: "float32", "bfloat16", "qint8", ...; "unknown" for an invalid element
+/// type.
 BACKSLICE_EXPORT std::string_view name(DType dtype);
 BACKSLICE_EXPORT std::ostream& operator<<(std::ostream& stream, DType dtype);
 
@@ -81,10 +81,10 @@ BACKSLICE_EXPORT std::int64_t item_size(DType dtype);
 /// As an item_size: that of the dtype. DType::Bytes has none, so that there it must be given.
 inline constexpr std::int64_t kItemSizeOfDType = -1;
 
-/// Whether two elements can be added: false for bool, quantised types, strings, bytes and what is not an element type.
+/// Whether two elements can be added: false for bool, quantised types, strings, bytes and invalid element types.
 BACKSLICE_EXPORT bool can_add(DType dtype);
 
-/// Whether zero can be represented: false for float8_e8m0fnu, and for what is not an element type.
+/// Whether zero can be represented: false for float8_e8m0fnu and invalid element types.
 BACKSLICE_EXPORT bool has_zero(DType dtype);
 
 }  // namespace backslice

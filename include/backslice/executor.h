@@ -27,15 +27,15 @@ class BACKSLICE_EXPORT Executor {
   /// How many tasks may run at once, the calling thread's included. Operations refuse less than 1, InvalidArgument.
   virtual int concurrency() const = 0;
 
-  /// Calls task(0), ..., task(count - 1), each once, and returns when all have returned. Tasks do not throw, and
-  /// run() may throw itself only before the first of them, or in a child that a task forked. Several threads may call
-  /// it at once, and a task may call it again. An executor that breaks this (leaves out a task, runs one twice, returns
-  /// or throws while tasks run) ends the operation with Internal, whose message begins with "context.executor->run";
-  /// what it was writing then holds unspecified values. A task that is called after run() has returned does nothing.
+  /// Calls task(0), ..., task(count - 1), each once, and returns when all have returned. Tasks do not throw. run() may
+  /// throw itself only before the first task, or in a child that a task forked. Several threads may call it at once,
+  /// and a task may call it again. An executor that breaks this contract (skips a task, runs one twice, returns or
+  /// throws while tasks run) ends the operation with Internal, whose message begins with "context.executor->run"; the
+  /// output then has unspecified values. A task that is called after run() has returned does nothing.
   virtual void run(std::int64_t count, const std::function<void(std::int64_t)>& task) = 0;
 
-  /// How much work is worth a second thread, in bytes that are written at the speed of memory. Threads that sleep until
-  /// they are needed come too late for less than this; for those that stay awake, an eighth of it is enough.
+  /// Returns how much work is worth a second thread, in bytes that are written at the speed of memory. Threads that
+  /// sleep until they are needed come too late for less; for threads that stay awake, a quarter is enough.
   virtual std::int64_t least_work() const { return kLeastWork; }
   static constexpr std::int64_t kLeastWork = 1 << 20;
 };
@@ -46,10 +46,10 @@ BACKSLICE_EXPORT Executor& serial_executor() noexcept;
 /// The process's own pool. After fork(), the child starts its own pool when it first needs one.
 BACKSLICE_EXPORT Executor& default_executor() noexcept;
 
-/// Asked between the pieces of an operation, before every 8 MiB that it writes at the latest, on any of its threads.
-/// (Zeros within the caches count an eighth.) One that writes less than 4 MiB may not ask. Once it returns true, the
-/// operation ends with the status Cancelled, and what it was writing holds unspecified values;
-/// Status::output_written() says whether it had begun.
+/// Called between the pieces of an operation, on any of its threads, and before every 8 MiB that it writes at the
+/// latest. (Zeros within the caches count an eighth.) Operations that write less than 4 MiB may not call it. Once it
+/// returns true, the operation ends with the status Cancelled, and its output has unspecified values;
+/// Status::output_written() says whether writing had begun.
 using CancelledTest = std::function<bool()>;
 
 /// A pool of that many threads, the caller's included. They are started when they are first needed. In a

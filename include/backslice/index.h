@@ -28,13 +28,13 @@ namespace backslice {
 
 namespace detail {
 
-/// Integers as an index takes them: of any type, but neither characters nor bool, which NumPy reads as a mask.
+/// The integers of an index: of any type, except characters and bool, which NumPy reads as a mask.
 template <class T>
 concept IndexInteger = ConvertsToInt64<T> && (Integer<T> || !std::integral<T> || (sizeof(T) > 8));
 
 }  // namespace detail
 
-/// Where a slice begins or ends, or its step: an integer of any type, or nothing. One that does not fit int64 becomes
+/// The start, stop or step of a slice: an integer of any type, or nothing. An integer that does not fit int64 becomes
 /// the nearest one that does, which selects the same elements.
 class IndexBound {
  public:
@@ -60,7 +60,7 @@ class IndexBound {
   std::optional<std::int64_t> bound_;
 };
 
-/// start:stop:step; a missing part means what it means in Python.
+/// start:stop:step; missing parts have Python's meaning.
 struct SliceRange {
   IndexBound start = {}, stop = {}, step = {};
   friend bool operator==(const SliceRange&, const SliceRange&) = default;
@@ -136,11 +136,11 @@ struct IndexText {
   Index items;
   std::vector<TextSpan> spans;
 
-  /// An error about item i of the index, with the span of the item; any other error as it is.
+  /// Adds the span of item i to an error about it; returns other errors unchanged.
   BACKSLICE_EXPORT Status located(Status error) const;
 };
 
-/// The same, for who wants to say later where an item stands.
+/// The same for callers that need the positions of items later.
 BACKSLICE_EXPORT Result<IndexText> parse_index_text(std::string_view index);
 
 /// Writes Python's notation: "1:3, ::2, ..., None, -1".

@@ -39,7 +39,7 @@ concept Integer =
     std::integral<T> && !std::same_as<T, bool> && !std::same_as<T, char> && !std::same_as<T, wchar_t> &&
     !std::same_as<T, char8_t> && !std::same_as<T, char16_t> && !std::same_as<T, char32_t> && sizeof(T) <= 8;
 
-/// What converts to int64 without loss of a fraction: integers of any type, enumerators, integral constants.
+/// Types that convert to int64 without losing a fraction: integers of any type, enumerators, integral constants.
 template <class T>
 concept ConvertsToInt64 = std::convertible_to<T, std::int64_t> && !std::is_floating_point_v<T>;
 

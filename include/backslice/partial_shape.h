@@ -18,7 +18,7 @@ class BACKSLICE_EXPORT PartialShape {
   PartialShape() = default;                                                ///< Nothing is known.
   PartialShape(const Shape& shape) : dims_(std::in_place, Ints(shape)) {}  ///< All is known.
 
-  /// Extents, -1 for those that are not known. `argument` names the list in the error message, as in Shape::make.
+  /// Makes a shape of extents, -1 for unknown ones. `argument` names the list in the error message, as in Shape::make.
   static Result<PartialShape> make(Ints shape, const char* argument = "shape");
 
   bool has_rank() const { return dims_.has_value(); }
@@ -30,10 +30,10 @@ class BACKSLICE_EXPORT PartialShape {
 
   bool is_compatible_with(const PartialShape& other) const;
 
-  /// What is known when both are true; precondition: they are compatible.
+  /// Returns the combined knowledge of both. Precondition: they are compatible.
   PartialShape merged_with(const PartialShape& other) const;
 
-  /// This shape with extents before it; where the rank is not known it stays so.
+  /// Returns this shape with extents before it; an unknown rank stays unknown.
   Result<PartialShape> prepended(const Shape& first, const char* argument = "first") const;
 
   std::string to_string() const;  ///< "[2,?]", "<unknown>".

@@ -38,7 +38,7 @@ BACKSLICE_EXPORT Status check_elements(const void* data, DType dtype, const Layo
 
 }  // namespace detail
 
-/// View where the elements may be written, ConstView where they may not.
+/// View if the elements may be written, ConstView if not.
 template <class Byte, class Void>
 struct BasicView {
   Byte* data = nullptr;
@@ -50,8 +50,8 @@ struct BasicView {
   template <class T>
   using Qualified = std::conditional_t<std::is_const_v<Byte>, const T, T>;
 
-  /// Of a vector, an array or a span that holds exactly the elements of `shape`, in row-major order. The dtype is
-  /// dtype_of the elements.
+  /// Makes a view of a vector, an array or a span with exactly the elements of `shape`, in row-major order. The dtype
+  /// is dtype_of the elements.
   template <ElementType T, std::size_t extent>
     requires std::convertible_to<T*, Void*>
   static Result<BasicView> of(std::span<T, extent> memory, Ints shape) {
@@ -70,14 +70,14 @@ struct BasicView {
   template <class Memory>
   static Result<BasicView> of(const Memory&& temporary, Ints shape) = delete;  // keep the memory in a variable
 
-  /// Of a std::mdspan, with its shape and strides.
+  /// Makes a view of a std::mdspan, with its shape and strides.
   template <detail::StridedSpan Span>
     requires std::convertible_to<typename Span::element_type*, Void*>
   static Result<BasicView> of(const Span& span) {
     return with_layout(span.data_handle(), dtype_of<typename Span::element_type>, detail::layout_of_span(span));
   }
 
-  /// Of elements without gaps, from the first one on. The dtype is dtype_of the elements.
+  /// Makes a view of contiguous elements, from the first one on. The dtype is dtype_of the elements.
   template <ElementType T>
     requires std::convertible_to<T*, Void*>
   static Result<BasicView> contiguous(T* data, Ints shape, Device device = {}) {
@@ -85,8 +85,8 @@ struct BasicView {
                        make_contiguous_layout(dtype_of<T>, shape, static_cast<std::int64_t>(sizeof(T))), device);
   }
 
-  /// Of elements with strides of any value, which count elements, as those of std::mdspan and libtorch do. Dims::make
-  /// converts strides of other integer types.
+  /// Makes a view of elements with strides of any value, which count elements, like those of std::mdspan and libtorch.
+  /// Dims::make converts strides of other integer types.
   template <ElementType T>
     requires std::convertible_to<T*, Void*>
   static Result<BasicView> strided(T* data, Ints shape, Ints strides, Device device = {}) {
@@ -100,19 +100,19 @@ struct BasicView {
     requires(!ElementType<T>)
   static Result<BasicView> strided(T* data, Ints shape, Ints strides, Device device = {}) = delete;  // no DTypeOf<T>
 
-  /// Of memory without gaps. `item_size` is needed for DType::Bytes only.
+  /// Makes a view of contiguous memory. `item_size` is needed for DType::Bytes only.
   static Result<BasicView> contiguous(Void* data, DType dtype, Ints shape, std::int64_t item_size = kItemSizeOfDType,
                                       Device device = {}) {
     return with_layout(data, dtype, make_contiguous_layout(dtype, shape, item_size), device);
   }
 
-  /// Of memory with byte strides of any value, from the first element on.
+  /// Makes a view of memory with byte strides of any value, from the first element on.
   static Result<BasicView> strided(Void* data, DType dtype, Ints shape, Ints byte_strides,
                                    std::int64_t item_size = kItemSizeOfDType, Device device = {}) {
     return with_layout(data, dtype, make_strided_layout(dtype, shape, byte_strides, item_size), device);
   }
 
-  /// Strides beside a DType are bytes, which is easily overlooked where the pointer has a type.
+  /// Strides beside a DType are bytes, which is easily overlooked if the pointer has a type.
   template <ElementType T>
     requires(sizeof(T) > 1 && std::convertible_to<T*, Void*>)
   [[deprecated(
@@ -129,8 +129,8 @@ struct BasicView {
   /// How many elements there are.
   std::int64_t elements() const { return layout.shape.elements(); }
 
-  /// The elements in row-major order. InvalidArgument where T is not the type of the elements, or where they do not lie
-  /// one after the other; Unimplemented where they are not in the CPU's memory.
+  /// The elements in row-major order. InvalidArgument if T is not the type of the elements, or if they are not
+  /// contiguous; Unimplemented if they are not in the CPU's memory.
   template <ElementType T>
   Result<std::span<Qualified<T>>> elements() const {
     Status usable = detail::check_elements(data, dtype, layout, device, dtype_of<T>, sizeof(T), alignof(T));
