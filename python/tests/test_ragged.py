@@ -132,7 +132,7 @@ ONE = bs.VariantArray([np.array([1.0, 2.0]), None])
             bs.InvalidArgumentError,
             "3 elements in all",
         ),
-        (lambda: bs.ragged_tensor_to_variant_gradient(ONE, [0, 2, 9], [3]), bs.InvalidArgumentError, "piece 1 of 7"),
+        (lambda: bs.ragged_tensor_to_variant_gradient(ONE, [0, 2, 9], [3]), bs.InvalidArgumentError, "7 elements to piece 1"),
         (lambda: bs.ragged_tensor_to_variant_gradient(ONE, [0, 2, 3], [3], int), bs.DTypeError, "piece 0 has dtype"),
         (
             lambda: bs.ragged_tensor_to_variant_gradient(
