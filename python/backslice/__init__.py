@@ -130,7 +130,7 @@ __all__ = [
     "to_dlpack",
 ]
 
-for _value in [*(globals()[name] for name in __all__), _TensorArrayContainer]:  # for help(), repr() and pickle
+for _value in [globals()[name] for name in __all__]:  # for help(), repr() and pickle
     if getattr(_value, "__module__", None) == "backslice._core":
         _value.__module__ = "backslice"
 
