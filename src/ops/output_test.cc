@@ -74,7 +74,7 @@ TEST_F(Output, OfTheForwardFollowsTheSameRules) {
   std::vector<float> four = x;
   EXPECT_TRUE(
       is_error(slice_into(middle, view_of(four, {4}), View::contiguous(four.data(), DType::Float32, {2}).value()),
-               kInvalid, "out shares memory with the input"));
+               kInvalid, "out shares memory with x"));
 }
 
 TEST_F(Output, EmptyTensorsNeedNoMemory) {

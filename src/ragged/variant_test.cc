@@ -267,7 +267,7 @@ TEST(RaggedToVariantGradient, RowsWhoseSizeOverflowsAreRefused) {
   EXPECT_TRUE(is_error(ragged_tensor_to_variant_gradient(v, {splits_of({0, kMost, kMost})}, {4, 2}), kInvalid));
   EXPECT_TRUE(is_error(ragged_tensor_to_variant_gradient(array({std::nullopt}), {splits_of({0, kMost / 2})},
                                                          {kMost / 2}, DType::Float64),
-                       StatusCode::ResourceExhausted, "too large"));
+                       StatusCode::ResourceExhausted, "more than 2**63 - 1 bytes"));
 }
 
 TEST(RaggedToVariantGradient, HugeRowsOfWhichThereAreNoneAreLegal) {

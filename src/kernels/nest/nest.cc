@@ -271,7 +271,7 @@ class NestSum {
         const std::int64_t dense = count * size;
         std::byte* to = dst + row * plane.row_dst + i * dst_stride;
         const std::int64_t next = std::min(most_count, plane.count - i - count);
-        if (next > 0 && std::abs(src_stride) <= kLine)
+        if (next > 0 && src_stride != 0 && std::abs(src_stride) <= kLine)
           prefetch_items(src + row * plane.row_src + (i + count) * src_stride, src_stride, next);
         move(terms, src + row * plane.row_src + i * src_stride, {rows, dense, plane.row_src, count, size, src_stride});
         const bool are_apart = dst_stride != size || (count < kTuning.few_packed && plane.row_dst != dense);

@@ -29,7 +29,7 @@ std::vector<std::int64_t> random_strides(std::mt19937& random, const std::vector
   return strides;
 }
 
-// A destination, a source, and loops between them; the source's strides may be negative.
+// A destination, a source, and loops between them; the source's strides may be negative or 0.
 struct RandomNest {
   Loops loops;
   std::int64_t item_size, dst_bytes, src_bytes, src_offset;
@@ -39,10 +39,10 @@ RandomNest random_nest(std::mt19937& random, std::int64_t item_size, bool takes_
   const auto rank = static_cast<std::size_t>(random_below(random, 7));
   RandomNest nest{Loops(rank), item_size, item_size, item_size, 0};
   std::vector<std::int64_t> extents(rank), counts(rank);
+  constexpr std::int64_t kLongest[] = {1, 700, 90, 20, 20, 20, 20};
   for (std::size_t i = 0; i < rank; ++i) {
     Loop& loop = nest.loops[i];
-    extents[i] = loop.extent =
-        random() % 4 == 0 ? 1 + random_below(random, rank < 3 ? 90 : 20) : 1 + random_below(random, 4);
+    extents[i] = loop.extent = 1 + random_below(random, random() % 4 == 0 ? kLongest[rank] : 4);
     loop.count = loop.extent;
     if (!takes_all && random() % 2 == 0) {
       loop.count = 1 + random_below(random, loop.extent);
@@ -51,9 +51,11 @@ RandomNest random_nest(std::mt19937& random, std::int64_t item_size, bool takes_
     }
     counts[i] = loop.count;
   }
-  const auto dst = random_strides(random, extents, item_size), src = random_strides(random, counts, item_size);
+  const auto dst = random_strides(random, extents, item_size);
+  auto src = random_strides(random, counts, item_size);
   for (std::size_t i = 0; i < rank; ++i) {
     Loop& loop = nest.loops[i];
+    if (random() % 6 == 0) src[i] = 0;  // one item for all positions
     loop.dst_stride = dst[i], loop.src_stride = random() % 3 == 0 ? -src[i] : src[i];
     nest.dst_bytes += (loop.extent - 1) * dst[i];
     nest.src_bytes += (loop.count - 1) * src[i];
