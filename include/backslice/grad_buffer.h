@@ -62,7 +62,7 @@ class BACKSLICE_EXPORT GradBuffer {
 
   GradBuffer(Tensor tensor, bool is_fresh) : tensor_(std::move(tensor)), is_fresh_(is_fresh) {}
 
-  // Before the first write, of that region.
+  // Before the first write of a region that is not small.
   void choose_pages(const Selection& region) noexcept;
 
   Status check(const Selection& selection, const ConstView& dy);
@@ -72,7 +72,7 @@ class BACKSLICE_EXPORT GradBuffer {
   void remember_all() noexcept;
 
   Tensor tensor_;
-  bool is_fresh_;                   // no page has been touched: they may still become huge ones
+  bool is_fresh_;                   // its pages have not been chosen
   std::vector<Selection> regions_;  // ascending steps, nothing dropped, no two equal
 };
 

@@ -142,6 +142,7 @@ Result<GradBuffer> GradBuffer::make(DType dtype, Ints dims, std::int64_t item_si
     const Device device = context.allocator == nullptr ? Device() : context.allocator->device();
     const Call call(context, device);  // whatever is looked up once is looked up here, where it may fail
     cache_for_results();
+    huge_page_bytes();
     auto tensor = call.allocate(dtype, *shape, item_size, Contents::Zero);
     if (!tensor.ok()) return tensor.status();
     GradBuffer buffer(*std::move(tensor), call.free_zeros() == FreeZeros::InAnyPages);
@@ -152,9 +153,7 @@ Result<GradBuffer> GradBuffer::make(DType dtype, Ints dims, std::int64_t item_si
 
 void GradBuffer::choose_pages(const Selection& region) noexcept {
   if (!std::exchange(is_fresh_, false)) return;
-  if (are_cheaper_in_huge_pages(region, tensor_.view().layout)) {
-    ask_for_huge_pages(tensor_.view().data, bytes_of(tensor_));
-  }
+  if (fills_huge_pages(region, tensor_.view().layout)) ask_for_huge_pages(tensor_.view().data, bytes_of(tensor_));
 }
 
 Status GradBuffer::check(const Selection& selection, const ConstView& dy) {

@@ -31,7 +31,7 @@ void release_block(Block block);
 // cost the zeroing of 2 MiB.
 Result<Block> map_zeroed(std::int64_t bytes);
 
-// Requests huge pages nevertheless, in a fresh block that is touched at few places.
+// Requests huge pages nevertheless, in a fresh block whose touched places fill them.
 void ask_for_huge_pages(std::byte* data, std::int64_t bytes);
 void unmap(Block block);
 

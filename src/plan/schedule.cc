@@ -114,10 +114,11 @@ std::int64_t bytes_taken(std::span<const SliceGradient> slices, const Layout& ou
 
 }  // namespace
 
-bool are_cheaper_in_huge_pages(const Selection& selection, const Layout& zeros) {
-  FreshZeros fresh(zeros, FreeZeros::InAnyPages);
-  (void)fresh.are_worth(selection);
-  return fresh.are_close_together();
+bool fills_huge_pages(const Selection& selection, const Layout& zeros) {
+  const std::int64_t huge = huge_page_bytes();
+  if (huge == 0 || zeros.shape.elements() * zeros.item_size < kTuning.least_fresh) return false;
+  const std::int64_t touched = pages_touched(selection, zeros, page_bytes()) * page_bytes();
+  return touched >= pages_touched(selection, zeros, huge) * (huge / 2);
 }
 
 std::string_view name(Strategy strategy) {

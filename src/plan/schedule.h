@@ -39,8 +39,9 @@ struct ExecutionPolicy {
 // The cost of an allocator's zeros: as for other memory, only the touched pages, or also huge pages if that is cheaper.
 enum class FreeZeros { None, AsTouched, InAnyPages };
 
-// Whether zeros that have not been touched cost less in huge pages when that is all that is written to them.
-bool are_cheaper_in_huge_pages(const Selection& selection, const Layout& zeros);
+// Whether a selection of zeros that have not been touched needs at least half of the memory of its huge pages. Then
+// these cost a fraction of the time, and at most twice the memory.
+bool fills_huge_pages(const Selection& selection, const Layout& zeros);
 
 struct Schedule : ExecutionPolicy {
   // Makes the plan in place, since it is too large to be moved in every call.

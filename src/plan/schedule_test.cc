@@ -71,6 +71,19 @@ TEST(Schedule, FreshZerosAreInHugePagesWhereTheyAreTouchedCloseTogether) {
   EXPECT_EQ(policy_for({1 << 26}, "5000000:15000000", FreeZeros::AsTouched).strategy, Strategy::Streaming);
 }
 
+TEST(Schedule, MemoryThatStaysIsInHugePagesWhereTheseAreFilled) {
+  const auto fills = [](Ints shape, const char* index) {
+    return fills_huge_pages(at(shape, index), contiguous_layout(Shape::make(shape).value(), 4));
+  };
+  const bool has_any = huge_page_bytes() > 0;
+  EXPECT_EQ(fills({1 << 24}, ":"), has_any);
+  EXPECT_EQ(fills({1024, 1 << 19}, ":, ::2"), has_any);
+  EXPECT_EQ(fills({1024, 1 << 19}, ":100"), has_any) << "the rest takes no memory";
+  EXPECT_FALSE(fills({1024, 1 << 19}, ":, :26624")) << "a twentieth of all huge pages";
+  EXPECT_FALSE(fills({1 << 26}, "::671089"));
+  EXPECT_FALSE(fills({1 << 16}, ":")) << "too small";
+}
+
 TEST(Schedule, AdditionBitByBitIsMoreWorkThanACopyOfAsManyBytes) {
   const Selection all = at({1 << 16}, ":");
   const Schedule copied = gradient_of(all, Write::Overwrite, DType::Float8E4M3FN);
