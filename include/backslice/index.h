@@ -30,7 +30,8 @@ namespace detail {
 
 /// The integers of an index: of any type, except characters and bool, which NumPy reads as a mask.
 template <class T>
-concept IndexInteger = ConvertsToInt64<T> && (Integer<T> || !std::integral<T> || (sizeof(T) > 8));
+concept IndexInteger = ConvertsToInt64<T> && (Integer<T> || !std::integral<T> || (sizeof(T) > 8)) &&
+                       !std::same_as<T, std::vector<bool>::reference>;
 
 }  // namespace detail
 
@@ -55,6 +56,12 @@ class IndexBound {
   constexpr std::int64_t value_or(std::int64_t other) const { return bound_.value_or(other); }
   constexpr void reset() { bound_.reset(); }
   friend constexpr bool operator==(const IndexBound&, const IndexBound&) = default;
+  friend constexpr bool operator==(const IndexBound& a, const std::optional<std::int64_t>& b) { return a.bound_ == b; }
+  friend constexpr bool operator==(const IndexBound& a, std::nullopt_t) { return !a.bound_.has_value(); }
+  template <detail::IndexInteger T>
+  friend constexpr bool operator==(const IndexBound& a, T b) {
+    return a == IndexBound(b);
+  }
 
  private:
   std::optional<std::int64_t> bound_;

@@ -41,15 +41,18 @@ concept Integer =
 
 /// Types that convert to int64 without losing a fraction: integers of any type, enumerators, integral constants.
 template <class T>
-concept ConvertsToInt64 = std::convertible_to<T, std::int64_t> && !std::is_floating_point_v<T>;
+concept ConvertsToInt64 = std::convertible_to<T, std::int64_t> && !requires(T number) {
+  { +number } -> std::floating_point;
+};
 
 /// The same integer, or the nearest one that fits int64.
 template <ConvertsToInt64 T>
 constexpr std::int64_t nearest_int64(T integer) {
   using Limits = std::numeric_limits<std::int64_t>;
-  constexpr bool kFits = std::is_class_v<T> || std::is_enum_v<T> || sizeof(T) < sizeof(std::int64_t) ||
-                         std::same_as<T, long> || std::same_as<T, long long>;
-  if constexpr (!kFits) {
+  constexpr bool kFits = sizeof(T) < sizeof(std::int64_t) || std::same_as<T, long> || std::same_as<T, long long>;
+  if constexpr ((std::is_class_v<T> || std::is_enum_v<T>) && requires { +integer; }) {
+    return nearest_int64(+integer);  // of the integer's own type
+  } else if constexpr (!std::is_class_v<T> && !kFits) {
     if (integer > static_cast<T>(Limits::max())) return Limits::max();
     constexpr bool kSigned = static_cast<T>(-1) < static_cast<T>(0);  // of 128 bits, std::is_signed need not know
     if (kSigned && integer < static_cast<T>(Limits::min())) return Limits::min();

@@ -77,10 +77,26 @@ static_assert(!std::constructible_from<IndexItem, char> && !std::constructible_f
 static_assert(!std::constructible_from<IndexItem, double> && !std::default_initializable<IndexItem>);
 static_assert(!std::constructible_from<IndexBound, char> && !std::constructible_from<IndexBound, bool>);
 static_assert(!std::constructible_from<IndexBound, double>);
+static_assert(!std::constructible_from<IndexItem, std::vector<bool>::reference>);
+struct Fraction {
+  operator float() const { return 1.5f; }
+};
+static_assert(!std::constructible_from<IndexItem, Fraction> && !std::constructible_from<IndexBound, Fraction>);
 
 TEST(FromIndex, EnumeratorsAndConstantsAreIntegers) {
   enum Axis { kRows = 2 };
   EXPECT_EQ((Index{kRows, std::integral_constant<int, 4>()}), (Index{2, 4}));
+  enum Position : std::size_t { kNowhere = std::numeric_limits<std::size_t>::max() };
+  constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ((Index{kNowhere, std::integral_constant<std::size_t, kNowhere>()}), (Index{kLargest, kLargest}));
+}
+
+TEST(FromIndex, BoundsAreComparedAsOptionals) {
+  const IndexBound none, three = 3;
+  const std::optional<std::int64_t> no_integer, integer = 3;
+  EXPECT_TRUE(none == no_integer && no_integer == none && none == std::nullopt && none == IndexBound());
+  EXPECT_TRUE(three == integer && integer == three && three == 3 && three == std::size_t{3});
+  EXPECT_TRUE(three != no_integer && none != integer && three != std::nullopt && none != 3 && three != 4);
 }
 
 TEST(FromIndex, TakesTextToo) {
