@@ -35,7 +35,7 @@ void BlockRows::write(const Tensor& row, const ConstView& value) {
   begun_.push_back(row);
   Tensor to = row;
   if (!is_contiguous(value.layout)) return copy_into(to.view(), value, call_);
-  const Segment all{value.data, bytes_of(row)};  // short enough for a loop without a plan
+  const Segment all{value.data, bytes_of(row)};  // contiguous: it needs no plan
   if (!call_.device.is_cpu()) {
     return cuda::concat(data_of(row), {&all, 1}, value.dtype, call_.device_kernel());
   }

@@ -20,7 +20,7 @@ class Meeting(NamedTuple):
     dy_chunk: int
     target: int | slice  # in the chunk of dx; an int if the slice drops the axis
     source: slice  # in the chunk of dy
-    dy_size: int  # index of the chunk of dy
+    dy_size: int  # size of the chunk of dy
     box: slice = slice(None)  # contains the target; the boxes of all meetings divide the chunk
 
     @property

@@ -24,7 +24,7 @@ class Place(NamedTuple):
 
     target: Index  # in the chunk of dx
     source: Index  # in the chunk of dy
-    dy_shape: tuple[int, ...]  # index of the chunk of dy
+    dy_shape: tuple[int, ...]  # shape of the chunk of dy
     box: tuple[slice, ...]  # part of the chunk of dx, which the boxes of a slice's places divide
     target_in_box: Index
 

@@ -181,7 +181,7 @@ class _Slice:
 
 @dataclass(frozen=True)
 class _Program:
-    """Return the operations that compute a value, in their order, and their inputs."""
+    """The operations that compute a value, in their order, and their inputs."""
 
     operations: list[Operation]
     leaves: list[Any]  # a _Slice, or a value

@@ -8,7 +8,7 @@
 
 namespace backslice::cuda {
 
-// Copies segments, and writes zeros if `write` says so. `unit` is one of kCopyUnits that divides all addresses and
+// Copies segments, and writes zeros if `writes_zeros` is set. `unit` is one of kCopyUnits that divides all addresses and
 // sizes.
 cudaError_t copy_segments(const SegmentTable& table, std::int64_t tiles, int unit, bool writes_zeros,
                           cudaStream_t stream);

@@ -147,8 +147,8 @@ HWY_INLINE std::uint64_t first_of_each(std::uint64_t bits) {
 
 // -- Boxes
 
-// Finds the rows in a box. An index minus the lowest one, as an unsigned number, is at most the extent of the axis if
-// it is in the box. With the sign bit flipped, signed instructions compare unsigned numbers.
+// Finds the rows in a box. An index minus the lowest one, as an unsigned number, is below the extent of the axis if it
+// is in the box. With the sign bit flipped, signed instructions compare unsigned numbers.
 template <class T, int kAxes, bool kPacked>
 class Box {
  public:

@@ -21,7 +21,7 @@ class StreamRelease {
   // to its graph.
   StreamRelease(DeviceStream home, bool is_of_graph)
       : home_{home.ordinal, is_of_graph ? home.stream : on_any_thread(home.stream)}, is_of_graph_(is_of_graph) {}
-  // Makes memory that the owner keeps alive.
+  // Adopts memory that the owner keeps alive.
   StreamRelease(DeviceStream home, std::shared_ptr<void> owner)
       : home_{home.ordinal, on_any_thread(home.stream)}, owner_(std::move(owner)) {}
 

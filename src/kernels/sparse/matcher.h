@@ -38,7 +38,6 @@ class FoundRows {
   }
   void add_if(bool found, std::int64_t row);
   void add_run(std::int64_t row, std::int64_t count);
-  // Number of set bits.
   Word* words() { return words_.data(); }
   const Word* words() const { return words_.data(); }
   void add_bits(SetBits set);
