@@ -35,10 +35,8 @@ class BACKSLICE_EXPORT Tensor {
     return make_of_shape(dtype, shape, item_size, contents, allocator);
   }
 
-  /// A contiguous tensor of zeros; of empty strings.
-  static Result<Tensor> zeros(DType dtype, Ints shape, Allocator& allocator = pool_allocator()) {
-    return make(dtype, shape, kItemSizeOfDType, Contents::Zero, allocator);
-  }
+  /// A contiguous tensor of zeros; of empty strings. For DType::Bytes, which need an item size, there is make().
+  static Result<Tensor> zeros(DType dtype, Ints shape, Allocator& allocator = pool_allocator());
 
   /// Returns a contiguous tensor with the elements of a vector, an array, a span or braces, which must be exactly those
   /// of `shape`.

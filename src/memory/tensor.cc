@@ -38,6 +38,15 @@ Result<Tensor> Tensor::make(DType dtype, Ints shape, std::int64_t item_size, Con
       [&](const Shape& checked) { return make_of_shape(dtype, checked, item_size, contents, allocator); });
 }
 
+Result<Tensor> Tensor::zeros(DType dtype, Ints shape, Allocator& allocator) {
+  return without_throwing([&]() -> Result<Tensor> {
+    if (dtype == DType::Bytes) {
+      return dtype_error("dtype bytes needs an item size, which Tensor::make takes (with Contents::Zero)").at("dtype");
+    }
+    return make(dtype, shape, kItemSizeOfDType, Contents::Zero, allocator);
+  });
+}
+
 Result<Tensor> Tensor::copy_contiguous(const ConstView& view, Allocator& allocator) {
   return without_throwing([&]() -> Result<Tensor> {
     BACKSLICE_RETURN_IF_ERROR(check_on_cpu(allocator.device(), "allocator"));

@@ -6,6 +6,12 @@ namespace {
 
 using namespace testing;
 
+// What an operation said, and the argument that it must blame; "" for none.
+struct Refusal {
+  Status status;
+  const char* argument;
+};
+
 class EveryDType : public ::testing::TestWithParam<DType> {};
 
 // Numbers that a file or another library may hold where a DType is expected.
@@ -36,28 +42,30 @@ TEST_P(NoDType, IsRefusedWhereSomethingIsMade) {
   const Selection all = at({6}, ":");
   const std::string what = " is " + std::to_string(GetParam()) + ", which is not an element type";
   const VariantArray nothing = VariantArray::make({}, {0}).value();
-  const Status refused[] = {
-      Tensor::make(dtype(), {6}).status(),
-      Tensor::zeros(dtype(), {6}).status(),
-      View::contiguous(static_cast<void*>(memory), dtype(), {6}).status(),
-      View::contiguous(static_cast<void*>(memory), dtype(), {6}, 4).status(),
-      View::strided(static_cast<void*>(memory), dtype(), {6}, {4}).status(),
-      make_contiguous_layout(dtype(), {6}).status(),
-      make_strided_layout(dtype(), {6}, {4}, 4).status(),
-      TensorArray::make(2, dtype()).status(),
-      TensorArray::make(2, dtype(), {.element_shape = *Shape::make({6}), .contiguous = true}).status(),
-      GradBuffer::make(dtype(), {6}).status(),
-      PreparedSlice::make(all, dtype()).status(),
-      PreparedSlice::make(all, dtype(), contiguous_layout(all.shape(), 4), contiguous_layout(all.shape(), 4)).status(),
-      slice_grad_cost(all, dtype()).status(),
-      ragged_tensor_from_variant(nothing, 0, 1, {.values = dtype()}).status(),
-      ragged_tensor_to_variant_gradient(nothing, {tensor_of<std::int64_t>({0}, {1})}, {0}, ValuesType(dtype()))
-          .status(),
+  const Refusal refused[] = {
+      {Tensor::make(dtype(), {6}).status(), "dtype"},
+      {Tensor::zeros(dtype(), {6}).status(), "dtype"},
+      {View::contiguous(static_cast<void*>(memory), dtype(), {6}).status(), "dtype"},
+      {View::contiguous(static_cast<void*>(memory), dtype(), {6}, 4).status(), "dtype"},
+      {View::strided(static_cast<void*>(memory), dtype(), {6}, {4}).status(), "dtype"},
+      {make_contiguous_layout(dtype(), {6}).status(), "dtype"},
+      {make_strided_layout(dtype(), {6}, {4}, 4).status(), "dtype"},
+      {TensorArray::make(2, dtype()).status(), "dtype"},
+      {TensorArray::make(2, dtype(), {.element_shape = *Shape::make({6}), .contiguous = true}).status(), "dtype"},
+      {GradBuffer::make(dtype(), {6}).status(), "dtype"},
+      {PreparedSlice::make(all, dtype()).status(), "dtype"},
+      {PreparedSlice::make(all, dtype(), contiguous_layout(all.shape(), 4), contiguous_layout(all.shape(), 4)).status(),
+       "dtype"},
+      {slice_grad_cost(all, dtype()).status(), "dtype"},
+      {ragged_tensor_from_variant(nothing, 0, 1, {.values = dtype()}).status(), "types.values"},
+      {ragged_tensor_to_variant_gradient(nothing, {tensor_of<std::int64_t>({0}, {1})}, {0}, ValuesType(dtype()))
+           .status(),
+       "type"},
   };
-  for (const Status& status : refused) {
-    EXPECT_TRUE(is_error(status, kInvalid, what)) << status;
+  for (const auto& [status, argument] : refused) {
+    EXPECT_TRUE(is_error(status, kInvalid, argument + what)) << status;
     EXPECT_TRUE(status.is_about_dtype()) << status;
-    EXPECT_FALSE(status.argument().empty()) << status;
+    EXPECT_EQ(status.argument(), argument) << status;
   }
 }
 
@@ -73,32 +81,33 @@ TEST_P(NoDType, IsRefusedInViewsThatWereMadeByHand) {
   TensorArray array = TensorArray::make(1, DType::Float32).value();
   GradBuffer buffer = GradBuffer::make(DType::Float32, {6}).value();
   const SliceGradient slices[] = {{all, in}};
-  const Status refused[] = {
-      slice(all, in).status(),
-      slice_into(all, floats, out),
-      slice_into(all, in, out),
-      slice_grad(all, in).status(),
-      slice_grad_into(all, in, out),
-      slice_grad_into(all, in, out, Write::Accumulate),
-      onnx_slice(in, {{0}, {6}}).status(),
-      onnx_slice_grad(in, {6}, {{0}, {6}}).status(),
-      multi_slice_grad({6}, slices).status(),
-      multi_slice_grad_into({6}, slices, out),
-      multi_slice_write({6}, slices).status(),
-      sparse_slice(indices, in, {6}, {0}, {6}).status(),
-      sparse_slice_grad(in, indices, {0}, indices).status(),
-      sparse_slice_grad_into(floats, indices, {0}, indices, out),
-      CooIndices::from_matrix(input(given, {6, 1})).status(),
-      RaggedTensor::make(tensor, {}).status(),
-      RaggedTensor::make(floats, {tensor}).status(),
-      array.write(0, tensor),
-      buffer.write(all, in),
-      buffer.add(all, in),
-      in.elements<float>().status(),
+  const Refusal refused[] = {
+      {slice(all, in).status(), "x"},
+      {slice_into(all, floats, out), "out"},
+      {slice_into(all, in, out), "x"},
+      {slice_grad(all, in).status(), "dy"},
+      {slice_grad_into(all, in, out), "dy"},
+      {slice_grad_into(all, in, out, Write::Accumulate), "dy"},
+      {onnx_slice(in, {{0}, {6}}).status(), "x"},
+      {onnx_slice_grad(in, {6}, {{0}, {6}}).status(), "dy"},
+      {multi_slice_grad({6}, slices).status(), "slices"},
+      {multi_slice_grad_into({6}, slices, out), "slices"},
+      {multi_slice_write({6}, slices).status(), "slices"},
+      {sparse_slice(indices, in, {6}, {0}, {6}).status(), "values"},
+      {sparse_slice_grad(in, indices, {0}, indices).status(), "dy"},
+      {sparse_slice_grad_into(floats, indices, {0}, indices, out), "out"},
+      {CooIndices::from_matrix(input(given, {6, 1})).status(), "indices"},
+      {RaggedTensor::make(tensor, {}).status(), "values"},
+      {RaggedTensor::make(floats, {tensor}).status(), "row_splits"},
+      {array.write(0, tensor), "value"},
+      {buffer.write(all, in), "dy"},
+      {buffer.add(all, in), "dy"},
+      {in.elements<float>().status(), ""},
   };
-  for (const Status& status : refused) {
+  for (const auto& [status, argument] : refused) {
     EXPECT_TRUE(is_error(status, kInvalid)) << status;
     EXPECT_TRUE(status.is_about_dtype()) << status;
+    EXPECT_EQ(status.argument(), argument) << status;
   }
 }
 
@@ -106,20 +115,25 @@ TEST(Bytes, NeedAnItemSize) {
   std::byte memory[6];
   const Selection all = at({6}, ":");
   const VariantArray nothing = VariantArray::make({}, {0}).value();
-  const Status refused[] = {
-      Tensor::make(DType::Bytes, {6}).status(),
-      Tensor::zeros(DType::Bytes, {6}).status(),
-      View::contiguous(static_cast<void*>(memory), DType::Bytes, {6}).status(),
-      View::strided(static_cast<void*>(memory), DType::Bytes, {6}, {1}).status(),
-      make_contiguous_layout(DType::Bytes, {6}).status(),
-      TensorArray::make(2, DType::Bytes).status(),
-      GradBuffer::make(DType::Bytes, {6}).status(),
-      GradBuffer::make(DType::Bytes, {6}, Context()).status(),
-      PreparedSlice::make(all, DType::Bytes).status(),
-      slice_grad_cost(all, DType::Bytes).status(),
-      ragged_tensor_from_variant(nothing, 0, 1, {.values = DType::Bytes}).status(),
+  const Refusal refused[] = {
+      {Tensor::make(DType::Bytes, {6}).status(), "item_size"},
+      {View::contiguous(static_cast<void*>(memory), DType::Bytes, {6}).status(), "item_size"},
+      {View::strided(static_cast<void*>(memory), DType::Bytes, {6}, {1}).status(), "item_size"},
+      {make_contiguous_layout(DType::Bytes, {6}).status(), "item_size"},
+      {TensorArray::make(2, DType::Bytes).status(), "item_size"},
+      {GradBuffer::make(DType::Bytes, {6}).status(), "item_size"},
+      {GradBuffer::make(DType::Bytes, {6}, Context()).status(), "item_size"},
+      {PreparedSlice::make(all, DType::Bytes).status(), "item_size"},
+      {slice_grad_cost(all, DType::Bytes).status(), "item_size"},
+      {ragged_tensor_from_variant(nothing, 0, 1, {.values = DType::Bytes}).status(), "types.values"},
   };
-  for (const Status& status : refused) EXPECT_TRUE(is_error(status, kInvalid, "item_size is missing")) << status;
+  for (const auto& [status, argument] : refused) {
+    EXPECT_TRUE(is_error(status, kInvalid, "item_size is missing")) << status;
+    EXPECT_EQ(status.argument(), argument) << status;
+  }
+  const Status zeros = Tensor::zeros(DType::Bytes, {6}).status();  // has no argument for it
+  EXPECT_TRUE(is_error(zeros, kInvalid, "Tensor::make")) << zeros;
+  EXPECT_EQ(zeros.argument(), "dtype") << zeros;
   EXPECT_TRUE(Tensor::make(DType::Bytes, {6}, 3).ok());
   EXPECT_TRUE(Tensor::make(DType::Bytes, {6}, 0).ok());  // items of no bytes, for who asks for them
   EXPECT_TRUE(is_error(Tensor::make(DType::Bytes, {6}, -2), kInvalid, "item_size -2 must be >= 0"));

@@ -1,6 +1,7 @@
 #include "backslice/prepared_slice.h"
 
 #include "core/device.h"
+#include "core/element_type.h"
 #include "core/errors.h"
 #include "core/items.h"
 #include "ops/checks.h"
@@ -94,6 +95,7 @@ Result<PreparedSlice> PreparedSlice::make(const Selection& selection, DType dtyp
 
 Result<PreparedSlice> PreparedSlice::make(const Selection& selection, DType dtype, const Layout& x, const Layout& y) {
   return without_throwing([&]() -> Result<PreparedSlice> {
+    BACKSLICE_RETURN_IF_ERROR(check_element_type(dtype, "dtype"));
     BACKSLICE_RETURN_IF_ERROR(check_layout(x, dtype, "x", selection.shape(), "the shape the selection is for"));
     BACKSLICE_RETURN_IF_ERROR(check_layout(y, dtype, "y", selection.result_shape(), "the shape of the slice"));
     if (x.item_size != y.item_size) {
