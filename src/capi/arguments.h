@@ -73,8 +73,11 @@ inline DType dtype_from(std::int32_t number, const Argument& argument, const cha
   return static_cast<DType>(number);
 }
 
-// C's 0 says that it is left out.
-inline std::int64_t item_size_from(std::int64_t item_size) { return item_size == 0 ? kItemSizeOfDType : item_size; }
+// C's 0 says that it is left out; C++'s number for that is refused as any other below 0.
+inline std::int64_t item_size_from(std::int64_t item_size, const Argument& argument = "item_size") {
+  if (item_size < 0) refuse(invalid_argument(text(argument), " ", item_size, " must be >= 0").at(text(argument)));
+  return item_size == 0 ? kItemSizeOfDType : item_size;
+}
 
 Write write_of(std::int32_t number);
 bool flag_of(std::int32_t number, const Argument& argument);

@@ -75,6 +75,13 @@ TEST(CArguments, HaveTheirNamesOfC) {
   backslice_prepared_slice* no_slice = nullptr;
   backslice_ragged_size size = BACKSLICE_RAGGED_SIZE_INIT;
   backslice_variant_types types = {sizeof(types), -1, BACKSLICE_FLOAT32, 0};
+  backslice_variant_types negative = {sizeof(types), BACKSLICE_BYTES, -1, -1};
+  backslice_tensor_array_options options = BACKSLICE_TENSOR_ARRAY_OPTIONS_INIT;
+  options.item_size = -1;  // which is C++'s kItemSizeOfDType
+  backslice_grad_buffer* no_buffer = nullptr;
+  backslice_tensor_array* no_tensors = nullptr;
+  backslice_view negative_size = x;
+  negative_size.item_size = -1;
   backslice_executor executor = BACKSLICE_EXECUTOR_INIT;
   executor.run = [](void*, std::int64_t, void (*)(void*, std::int64_t), void*) { return 0; };
   executor.concurrency = 0;
@@ -113,6 +120,12 @@ TEST(CArguments, HaveTheirNamesOfC) {
        "row_splits", 0},
       {backslice_ragged_pieces_gradient_into(pieces, nullptr, 2, &splits, 1, {twelve, 1}, &flat_out, 0, nullptr),
        "pieces", 1},
+      {backslice_prepared_slice_make(all, BACKSLICE_FLOAT32, -1, &no_slice), "item_size"},
+      {backslice_grad_buffer_make({shape, 2}, BACKSLICE_BYTES, -1, nullptr, &no_buffer), "item_size"},
+      {backslice_grad_buffer_make({shape, 2}, BACKSLICE_FLOAT32, -2, nullptr, &no_buffer), "item_size"},
+      {backslice_tensor_array_make(2, BACKSLICE_BYTES, &options, nullptr, &no_tensors), "item_size"},
+      {backslice_ragged_tensor_from_variant(encoded, 0, 1, &negative, nullptr, &none), "types.item_size"},
+      {backslice_slice_into(all, &negative_size, &out, nullptr), "x"},
       {backslice_tensor_array_gather_into(array, {nine, 1}, &out, {nullptr, 0}, nullptr), "indices", 0},
       {backslice_tensor_array_scatter(array, {nine, 1}, &x, nullptr), "value"},
   });

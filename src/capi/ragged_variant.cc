@@ -15,8 +15,10 @@ FromVariantTypes types_of(const backslice_variant_types* types) {
   FromVariantTypes made;
   if (types == nullptr) return made;
   const backslice_variant_types given = given_struct(types, "types");
-  if (given.values != -1)
-    made.values = ValuesType(dtype_from(given.values, {"types", "values"}), item_size_from(given.item_size));
+  if (given.values != -1) {
+    made.values = ValuesType(dtype_from(given.values, {"types", "values"}),
+                             item_size_from(given.item_size, {"types", "item_size"}));
+  }
   if (given.splits != -1) made.splits = dtype_from(given.splits, {"types", "splits"});
   return made;
 }

@@ -58,6 +58,9 @@ Made made_of(const backslice_view* view, const Argument& argument, Data data = D
   if (is_plain(given, dtype) && shape.elements() <= kMany) {
     detail::make_contiguous(made.layout, item_size(dtype));
   } else {
+    if (given.item_size < 0) {
+      refuse_layout(invalid_argument("item_size ", given.item_size, " must be >= 0"), argument);
+    }
     const std::int64_t size = item_size_from(given.item_size);
     const Result<Layout> layout = given.strides == nullptr
                                       ? make_contiguous_layout(dtype, extents, size)

@@ -30,6 +30,16 @@ static void wrong_views(void) {
   CHECK(backslice_slice_into(all, &bad, &out, NULL) == BACKSLICE_INVALID_ARGUMENT);
   bad = good, bad.item_size = 3;
   CHECK_FAILS(backslice_slice_into(all, &bad, &out, NULL), BACKSLICE_INVALID_ARGUMENT, "x: item_size 3");
+  for (int64_t size = -1; size > -3; --size) {
+    char message[64];
+    snprintf(message, sizeof(message), "item_size %d must be >= 0", (int)size);
+    bad.item_size = size;
+    CHECK_FAILS(backslice_slice_into(all, &bad, &out, NULL), BACKSLICE_INVALID_ARGUMENT, message);
+    backslice_grad_buffer* none = NULL;
+    CHECK_FAILS(backslice_grad_buffer_make(LIST(kFour), BACKSLICE_FLOAT32, size, NULL, &none),
+                BACKSLICE_INVALID_ARGUMENT, message);
+    CHECK(strcmp(backslice_last_error_argument(), "item_size") == 0);
+  }
   backslice_free(all);
 }
 

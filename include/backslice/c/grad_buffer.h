@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* All zero. `item_size` is for BACKSLICE_BYTES only. */
+/* All zero. `item_size` is for BACKSLICE_BYTES only, which need it: at least 1. */
 BACKSLICE_C_API int32_t backslice_grad_buffer_make(backslice_ints shape, int32_t dtype, int64_t item_size,
                                                    const backslice_context* context, backslice_grad_buffer** out);
 

@@ -37,7 +37,7 @@ typedef struct backslice_variant_types {
   size_t struct_size;
   int32_t values;    /* an element type, or -1: what the elements have */
   int32_t splits;    /* BACKSLICE_INT32, BACKSLICE_INT64, or -1: what the elements have */
-  int64_t item_size; /* of the values, for BACKSLICE_BYTES only */
+  int64_t item_size; /* of the values, for BACKSLICE_BYTES only, which need it: at least 1 */
 } backslice_variant_types;
 
 #define BACKSLICE_VARIANT_TYPES_INIT {sizeof(backslice_variant_types), -1, -1, 0}

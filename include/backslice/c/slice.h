@@ -52,7 +52,7 @@ BACKSLICE_C_API int32_t backslice_multi_slice_write_into(backslice_ints shape,
 
 /* -- Prepared slices: checked and planned once, to run often. Several threads may use one at once. */
 
-/* For contiguous tensors; `item_size` is for BACKSLICE_BYTES only. */
+/* For contiguous tensors; `item_size` is for BACKSLICE_BYTES only, which need it: at least 1. */
 BACKSLICE_C_API int32_t backslice_prepared_slice_make(const backslice_selection* selection, int32_t dtype,
                                                       int64_t item_size, backslice_prepared_slice** out);
 

@@ -21,7 +21,7 @@ typedef struct backslice_tensor_array_options {
   int32_t identical_element_shapes; /* 1: the first write fixes element_shape */
   int32_t contiguous;               /* 1: one block, made at once; needs all of element_shape and a fixed size */
   backslice_string name;            /* for messages */
-  int64_t item_size;                /* for BACKSLICE_BYTES only */
+  int64_t item_size;                /* for BACKSLICE_BYTES only, which need it: at least 1 */
   int32_t any_device;               /* 1: the first element that is written decides the device, not the context */
 } backslice_tensor_array_options;
 
