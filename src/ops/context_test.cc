@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <stdexcept>
+#include <utility>
 
 #include "testing.h"
 
@@ -165,6 +166,37 @@ TEST(Context, EndsByAStopToken) {
   source.request_stop();
   EXPECT_TRUE(ends(nullptr, source.get_token()) && ends(&never, source.get_token()) &&
               ends(&empty, source.get_token()));
+}
+
+TEST(Context, EndsSmallOperationsAlikeByBothFields) {
+  std::stop_source not_asked, asked;
+  asked.request_stop();
+  const CancelledTest never = [] { return false; }, always = [] { return true; };
+  const Selection s = at({4}, "1:3");
+  const std::vector<float> dy = {1, 2};
+  // The codes of each operation, and the values that it leaves.
+  const auto outcomes = [&](const Context& context) {
+    std::vector<float> memory(4, 5.0f);
+    std::vector<std::pair<StatusCode, std::vector<float>>> all;
+    for (const Write write : {Write::Overwrite, Write::IntoZeros, Write::Accumulate}) {
+      const StatusCode code = slice_grad_into(s, view_of(dy, {2}), view_of(memory, {4}), write, context).code();
+      all.emplace_back(code, memory);
+    }
+    GradBuffer buffer = GradBuffer::make(DType::Float32, {4}).value();
+    for (const bool is_full : {false, true}) {
+      if (is_full) EXPECT_TRUE(buffer.write(s, view_of(dy, {2})).ok());
+      const StatusCode added = buffer.add(s, view_of(dy, {2}), context).code();
+      all.emplace_back(added, elements<float>(buffer.tensor()));
+      const StatusCode written = buffer.write(s, view_of(dy, {2}), context).code();
+      all.emplace_back(written, elements<float>(buffer.tensor()));
+    }
+    return all;
+  };
+  const auto by_stop = outcomes({.stop = asked.get_token()});
+  EXPECT_EQ(by_stop, outcomes({.cancelled = &always}));
+  EXPECT_EQ(by_stop.back().first, StatusCode::Cancelled);
+  EXPECT_EQ(outcomes({.stop = not_asked.get_token()}), outcomes({.cancelled = &never}));
+  EXPECT_EQ(outcomes({.stop = not_asked.get_token()}), outcomes({}));
 }
 
 TEST(Context, EndsByAStopTokenBetweenPieces) {

@@ -22,6 +22,9 @@ bool zero_small(const View& out) {
 }  // namespace
 
 bool is_usual(const Context& context) {
+#ifdef __cpp_lib_jthread
+  if (context.stop.stop_possible()) return false;
+#endif
   return context.executor == nullptr && context.allocator == nullptr && context.cancelled == nullptr &&
          ready_rows() != nullptr;
 }
