@@ -42,6 +42,10 @@ class Outcome {
 
 }  // namespace
 
+std::int64_t TaskRunner::least_work() const {
+  return calling("context.executor->least_work", [&] { return executor_.least_work(); });
+}
+
 void TaskRunner::run_many(std::int64_t count, const std::function<void(std::int64_t)>& body) const {
   Outcome outcome(*this, body);
   check_no_lock_is_held();

@@ -16,12 +16,17 @@ namespace backslice {
 
 class TaskRunner {
  public:
-  // Sets `begun`, unless it is null, when the first task begins.
-  TaskRunner(Executor& executor, const CancelledTest* cancelled = nullptr, std::atomic<bool>* begun = nullptr)
-      : executor_(executor), cancelled_(cancelled != nullptr && *cancelled ? cancelled : nullptr), begun_(begun) {}
+  // Sets `begun`, unless it is null, when the first task begins. `concurrency` is what the executor said when it was
+  // asked; 0 asks it each time.
+  TaskRunner(Executor& executor, const CancelledTest* cancelled = nullptr, std::atomic<bool>* begun = nullptr,
+             int concurrency = 0)
+      : executor_(executor),
+        cancelled_(cancelled != nullptr && *cancelled ? cancelled : nullptr),
+        begun_(begun),
+        concurrency_(concurrency) {}
 
-  int concurrency() const { return std::max(1, executor_.concurrency()); }
-  std::int64_t least_work() const { return executor_.least_work(); }
+  int concurrency() const { return concurrency_ > 0 ? concurrency_ : std::max(1, executor_.concurrency()); }
+  std::int64_t least_work() const;
   bool can_be_cancelled() const { return cancelled_ != nullptr; }
 
   // Throws a StatusException (Cancelled) if the operation was cancelled.
@@ -57,6 +62,7 @@ class TaskRunner {
   Executor& executor_;
   const CancelledTest* cancelled_;  // null if the call cannot be cancelled
   std::atomic<bool>* begun_;
+  int concurrency_;
 };
 
 }  // namespace backslice

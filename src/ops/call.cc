@@ -28,18 +28,21 @@ void throw_if_wrong() {
   is_right.store(true, std::memory_order_release);
 }
 
-Executor& checked(Executor& executor) {
+int checked_concurrency(const Executor& executor) {
   const int threads = calling("context.executor->concurrency", [&] { return executor.concurrency(); });
-  if (threads >= 1) return executor;
+  if (threads >= 1) return threads;
   throw StatusException(
       invalid_argument("context.executor->concurrency() is ", threads, ", expected 1 or more").at("context.executor"));
 }
 
-Executor& executor_of(const Context& context) {
+// A user's executor is asked once for its threads: later answers may differ.
+TaskRunner runner_of(const Context& context, const CancelledTest* cancelled, std::atomic<bool>* begun) {
   throw_if_wrong<check_target_variable>();
-  if (context.executor != nullptr) return checked(*context.executor);
+  if (context.executor != nullptr) {
+    return TaskRunner(*context.executor, cancelled, begun, checked_concurrency(*context.executor));
+  }
   throw_if_wrong<settle_num_threads>();
-  return default_executor();
+  return TaskRunner(default_executor(), cancelled, begun);
 }
 
 // Empty if the context has no std::stop_token.
@@ -87,7 +90,7 @@ Call::Call(const Context& context, Device on)
     : device(on),
       stream(context.stream),
       stop_(stop_test_of(context)),
-      tasks(executor_of(context), stop_ ? &stop_ : context.cancelled, &begun_),
+      tasks(runner_of(context, stop_ ? &stop_ : context.cancelled, &begun_)),
       own_allocator_(own_allocator(context, on)),
       allocator(allocator_of(context, own_allocator_, on)),
       rows(noted(*active_target().rows)) {}

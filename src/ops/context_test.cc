@@ -1,6 +1,7 @@
 // Contexts: a std::stop_token ends an operation, and no argument with a default must be given before the Context.
 #include "backslice/context.h"
 
+#include <algorithm>
 #include <functional>
 #include <stdexcept>
 #include <utility>
@@ -52,6 +53,51 @@ TEST(Context, RefusesExecutorsWithoutThreads) {
   refused(-3, kInvalid, "context.executor->concurrency() is -3");
   refused(1, StatusCode::Internal, "context.executor->concurrency threw an exception: boom");
   EXPECT_EQ(memory, std::vector<float>(12, -1.0f));
+}
+
+// Says once how many threads it has.
+class SaysOnce final : public Executor {
+ public:
+  int concurrency() const override {
+    if (asked_++ > 0) throw std::runtime_error("boom");
+    return 4;
+  }
+  std::int64_t least_work() const override {
+    if (refuses) throw std::runtime_error("boom");
+    return kLeastWork;
+  }
+  void run(std::int64_t count, const std::function<void(std::int64_t)>& task) override {
+    most = std::max(most, count);
+    for (std::int64_t i = 0; i < count; ++i) task(i);
+  }
+  bool refuses = false;
+  std::int64_t most = 0;
+
+ private:
+  mutable int asked_ = 0;
+};
+
+TEST(Context, AsksAnExecutorOnceForItsThreads) {
+  std::vector<float> from(1 << 22, 1.0f), to(1 << 22);
+  const Selection all = at({1 << 22}, ":");
+  SaysOnce executor;
+  const Context context{.executor = &executor};
+  const Status status = slice_grad_into(all, view_of(from, {1 << 22}), view_of(to, {1 << 22}), context);
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_GT(executor.most, 1);
+  EXPECT_EQ(to, from);
+}
+
+TEST(Context, NamesLeastWorkThatThrows) {
+  std::vector<float> from(1 << 22, 1.0f), to(1 << 22);
+  const Selection all = at({1 << 22}, ":");
+  SaysOnce executor;
+  executor.refuses = true;
+  const Context context{.executor = &executor};
+  const Status status = slice_grad_into(all, view_of(from, {1 << 22}), view_of(to, {1 << 22}), context);
+  EXPECT_TRUE(is_error(status, StatusCode::Internal, "context.executor->least_work threw an exception: boom"))
+      << status;
+  EXPECT_FALSE(status.output_written());
 }
 
 TEST(Context, FollowsTheArgumentsThatHaveNoDefault) {
