@@ -35,7 +35,7 @@ class BACKSLICE_EXPORT Executor {
   virtual void run(std::int64_t count, const std::function<void(std::int64_t)>& task) = 0;
 
   /// Returns how much work is worth a second thread, in bytes that are written at the speed of memory. Threads that
-  /// sleep until they are needed come too late for less; for threads that stay awake, a quarter is enough.
+  /// sleep until they are needed come too late for less; for threads that stay awake, an eighth is enough.
   virtual std::int64_t least_work() const { return kLeastWork; }
   static constexpr std::int64_t kLeastWork = 1 << 20;
 };

@@ -19,7 +19,7 @@
 
 namespace backslice::capi {
 
-// The name of an argument for messages, made into text only where there is one: "dy", "pieces[3]", "spec.begin".
+// The name of an argument for messages, made into text only where there is one: "dy", "pieces[3]", "types.values".
 struct Argument {
   Argument(const char* whole) : name(whole) {}
   Argument(const char* whole, const char* part) : name(whole), field(part) {}

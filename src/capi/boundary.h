@@ -2,7 +2,10 @@
 // backslice_last_error().
 //
 //     int32_t backslice_selection_all(backslice_ints shape, backslice_selection** out) {
-//       return guarded([&] { return give(out, "out", Selection::all(shape_of(shape, "shape"))); });
+//       return guarded([&] {
+//         not_null(out, "out");
+//         return give(out, unwrap(Selection::all(shape_of(shape, "shape"))));
+//       });
 //     }
 #pragma once
 

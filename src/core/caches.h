@@ -6,7 +6,7 @@
 
 namespace backslice {
 
-// In bytes. A result up to this size is written into the caches, where its reader finds it: half of the last level,
+// In bytes. A result up to this size is written into the caches, where its reader finds it: three quarters of level 3,
 // since the operands need room too. At most 32 MiB, because virtual machines report a level that they share with many
 // others. On one that reported 300 MiB, stores that bypass the caches took half the time from 64 MiB on.
 std::int64_t cache_for_results();
