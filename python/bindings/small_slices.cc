@@ -15,6 +15,7 @@
 
 #include "bindings/arguments.h"
 #include "bindings/errors.h"
+#include "bindings/gil.h"
 #include "bindings/module.h"
 #include "bindings/objects.h"
 #include "bindings/text.h"
@@ -56,9 +57,11 @@ struct Interface {
   int (*copy)(Handle to, Handle from, std::int32_t non_blocking);
 };
 
-Interface torch;
+Interface torch;                // written once, before the first kernel may run
+std::vector<Handle> libraries;  // of the registered kernels; install() and uninstall() run one at a time
 std::atomic<std::int64_t> limit{std::numeric_limits<std::int64_t>::max()};  // in bytes, of gradients that are small
 thread_local std::string failure;                                           // of the operation in Python
+thread_local bool is_interrupt = false;                                     // it was a KeyboardInterrupt
 
 // A block of a contiguous tensor, in elements.
 struct Block {
@@ -178,28 +181,28 @@ void compute_or_call(Value* stack, std::uint64_t, std::uint64_t) {
     return;
   }
   failure.clear();
+  is_interrupt = false;
   const bool has_run = torch.call_dispatcher(Operation::kInPython, "", stack, kVersion) == 0;
   if (has_run && failure.empty()) return;
   if (has_run) torch.delete_tensor(reinterpret_cast<Handle>(stack[0]));
+  if (is_interrupt) PyErr_SetInterrupt();  // so that Python raises it again after the error that follows
   // It throws, in PyTorch's own library.
   torch.check(false, Operation::kOp, "", 0, has_run ? failure.c_str() : "a gradient of a slice could not be computed");
 }
 
 template <class Operation>
-std::uintptr_t register_kernel(const std::string& file, std::uint32_t line) {
-  Handle library = nullptr;
-  if (torch.library_init_impl("aten", "CPU", file.c_str(), line, &library) != 0) return 0;
-  if (torch.library_impl(library, Operation::kOp, compute_or_call<Operation>, kVersion) == 0) {
-    return reinterpret_cast<std::uintptr_t>(library);
-  }
-  torch.delete_library(library);
-  return 0;
+bool register_kernel(const std::string& file, std::uint32_t line) {
+  libraries.push_back(nullptr);
+  return torch.library_init_impl("aten", "CPU", file.c_str(), line, &libraries.back()) == 0 &&
+         torch.library_impl(libraries.back(), Operation::kOp, compute_or_call<Operation>, kVersion) == 0;
 }
 
 // A kernel that calls one in Python, where a signal may be raised before the first line.
 nb::object guarded(nb::handle kernel, nb::handle fail, const nb::args& arguments) {
-  if (PyObject* dx = PyObject_CallObject(kernel.ptr(), arguments.ptr())) return nb::steal(dx);
+  PyObject* const dx = call_python([&] { return PyObject_CallObject(kernel.ptr(), arguments.ptr()); });
+  if (dx != nullptr) return nb::steal(dx);
   const nb::python_error error;  // what was raised
+  is_interrupt = error.matches(PyExc_KeyboardInterrupt);
   return call_with(fail, nb::make_tuple(error.value(), arguments[0], arguments[1]));
 }
 
@@ -216,11 +219,12 @@ void bind_kernels(nb::module_& m) {
     const std::string place(read_str(file, "file"));
     const bool is_select = read_str(op, "op") == Select::kOp;
     const auto number = static_cast<std::uint32_t>(number_in(line, "line"));
-    std::memcpy(&torch, addresses.data(), sizeof(torch));
+    if (torch.check == nullptr) std::memcpy(&torch, addresses.data(), sizeof(torch));
     return (is_select ? register_kernel<Select> : register_kernel<Slice>)(place, number);
   });
-  m.def("_remove_small_slices",
-        [](nb::handle handle) { torch.delete_library(reinterpret_cast<Handle>(number_in(handle, "handle"))); });
+  m.def("_remove_small_slices", [] {
+    for (; !libraries.empty(); libraries.pop_back()) torch.delete_library(libraries.back());
+  });
   m.def("_set_small_slices", [](nb::handle bytes) { limit = number_in(bytes, "limit"); });
   m.def("_fail_small_slice", [](nb::handle message) { failure = read_str(message, "message"); });
   m.def("_guard_small_slice", [](nb::handle kernel, nb::handle fail) {

@@ -29,11 +29,11 @@ def _slice_grad_into_zeros(dy: Array, shape: Shape, index: Index, out: Output) -
 def _set_serial(serial: bool) -> bool:
     """Let the operations that this thread calls run on it alone, or on all threads again; return what was set."""
 
-def _register_small_slices(functions: list[int], op: str, file: str, line: int) -> int:
-    """Register the kernel of an op with PyTorch's dispatcher for the CPU; return the handle to remove it with, or 0."""
+def _register_small_slices(functions: list[int], op: str, file: str, line: int) -> bool:
+    """Register the kernel of an op with PyTorch's dispatcher for the CPU; return whether that worked."""
 
-def _remove_small_slices(handle: int) -> None:
-    """Remove a kernel of `_register_small_slices`."""
+def _remove_small_slices() -> None:
+    """Remove all kernels of `_register_small_slices`."""
 
 def _set_small_slices(limit: int) -> None:
     """Let those kernels compute gradients of less bytes."""

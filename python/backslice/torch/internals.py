@@ -1,6 +1,7 @@
 """The private names of PyTorch that `install()` needs, all of them. Nothing else in this package uses one.
 
-They are looked up by `install()`. Where one is missing, PyTorch's own kernels stay in use.
+`install()` looks them up. Where one is missing for `resolve()`, PyTorch's own kernels stay in use. Where
+`c_functions()` returns None, backslice's kernels in Python run for small gradients too.
 """
 
 import ctypes

@@ -18,7 +18,6 @@ SCHEMAS = {
 }
 
 _registered: list[Any] = []  # libraries of the operations that are called for all others
-_handles: list[int] = []  # of the kernels in C++
 
 
 def set_limit(size: float) -> None:
@@ -31,17 +30,14 @@ def register(op: str, kernel: Callable[..., Any], nodes: frozenset[type], intern
     if (functions := c_functions()) is None:
         return False
     library = torch.library.Library("backslice", "FRAGMENT")
+    _registered.append(library)
     library.define(op + SCHEMAS[op])
     library.impl(op, _guarded(kernel, nodes, internals), "CPU")
-    _registered.append(library)
-    handle = _core._register_small_slices(functions, op, file, 1)
-    _handles.extend([handle] if handle != 0 else [])
-    return handle != 0
+    return _core._register_small_slices(functions, op, file, 1)
 
 
 def remove() -> None:
-    while _handles:
-        _core._remove_small_slices(_handles.pop())
+    _core._remove_small_slices()
     while _registered:
         _registered.pop()._destroy()
 

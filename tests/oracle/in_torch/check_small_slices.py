@@ -3,6 +3,7 @@
 import contextlib
 import random
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import backslice.torch as bt
 import pytest
 import torch
+from backslice import _core
 from backslice.torch import counting, installing, internals, kernels, small_slices, terms
 from compare import leaf
 
@@ -108,21 +110,36 @@ def test_unusual_calls_give_what_pytorch_gives(call: Callable[[], Any], is_infer
 
 
 @pytest.mark.parametrize(
-    "call",
+    ("call", "error"),
     [
-        lambda: torch.ops.aten.select_backward(torch.ones(3), [4, 3], 0, 4),
-        lambda: torch.ops.aten.select_backward(torch.ones(3), [4, 3], 2, 1),
-        lambda: torch.ops.aten.slice_backward(torch.ones(3, 3), [4, 3], 0, 0, 2, 1),
-        lambda: torch.ops.aten.slice_backward(torch.ones(3, 3), [4, 3], 0, 0, 3, 0),
-        lambda: torch.ops.aten.select_backward(torch.ones(3), [-4, 3], 0, 1),
+        (lambda: torch.ops.aten.select_backward(torch.ones(3), [4, 3], 0, 4), IndexError),
+        (lambda: torch.ops.aten.select_backward(torch.ones(3), [4, 3], 2, 1), IndexError),
+        (lambda: torch.ops.aten.slice_backward(torch.ones(3, 3), [4, 3], 0, 0, 2, 1), RuntimeError),
+        (lambda: torch.ops.aten.slice_backward(torch.ones(3, 3), [4, 3], 0, 0, 3, 0), RuntimeError),
+        (lambda: torch.ops.aten.select_backward(torch.ones(3), [-4, 3], 0, 1), RuntimeError),
     ],
 )
-def test_refused_calls_raise_at_once(call: Callable[[], Any], as_shipped: None) -> None:
-    with pytest.raises((RuntimeError, IndexError)) as expected:
+def test_refused_calls_raise_at_once(call: Callable[[], Any], error: type[Exception], as_shipped: None) -> None:
+    with pytest.raises(error) as expected:
         call()
-    with bt.enabled(), pytest.raises((RuntimeError, IndexError)) as found:
+    with bt.enabled(), pytest.raises(RuntimeError) as found:
         call()
+    assert expected.type is error and found.type is RuntimeError
     assert str(expected.value).split("\n")[0] in str(found.value)
+
+
+def test_interrupts_of_other_code_than_autograd_are_raised_again(
+    installed: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(counting, "count_left", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        try:
+            torch.ops.aten.select_backward(torch.ones(3), [4, 3], 0, 2)
+        except RuntimeError:
+            time.sleep(1)
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), MemoryError("none left"), ValueError("wrong")], ids=repr)
@@ -170,7 +187,20 @@ def test_switched_off_kernels_compute_what_pytorch_computes(installed: None) -> 
 def test_operations_in_python_go_with_uninstall() -> None:
     bt.install()
     bt.uninstall()
-    assert not small_slices._handles and not hasattr(torch.ops.backslice, "select_backward")
+    assert not hasattr(torch.ops.backslice, "select_backward")
+
+
+def test_interrupts_of_install_leave_no_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    register = _core._register_small_slices
+
+    def register_and_interrupt(*arguments: Any) -> None:
+        assert register(*arguments) and installing.is_registered("select_backward", "CPU")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_core, "_register_small_slices", register_and_interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        bt.install()
+    assert not installing.is_registered("select_backward", "CPU")
 
 
 def test_wrong_small_gradients_fail_the_self_test(monkeypatch: pytest.MonkeyPatch) -> None:
