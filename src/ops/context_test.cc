@@ -230,7 +230,9 @@ TEST(Context, EndsSmallOperationsAlikeByBothFields) {
     }
     GradBuffer buffer = GradBuffer::make(DType::Float32, {4}).value();
     for (const bool is_full : {false, true}) {
-      if (is_full) EXPECT_TRUE(buffer.write(s, view_of(dy, {2})).ok());
+      if (is_full) {
+        EXPECT_TRUE(buffer.write(s, view_of(dy, {2})).ok());
+      }
       const StatusCode added = buffer.add(s, view_of(dy, {2}), context).code();
       all.emplace_back(added, elements<float>(buffer.tensor()));
       const StatusCode written = buffer.write(s, view_of(dy, {2}), context).code();

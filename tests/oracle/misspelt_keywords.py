@@ -15,7 +15,7 @@ def callables_of(module: str) -> Iterator[tuple[str, Callable[..., Any]]]:
         value = members[name]
         if isinstance(value, types.FunctionType):
             yield name, value
-        elif isinstance(value, type):
+        elif isinstance(value, type) and not issubclass(value, Exception):
             yield name, value.__init__  # type: ignore[misc]
             methods = (method for method in vars(value).values() if isinstance(method, types.FunctionType))
             yield from ((m.__qualname__, m) for m in methods if not m.__name__.startswith("_"))
