@@ -60,6 +60,7 @@ std::vector<Operation> value_operations() {
       plain("matrix_refused", [] { return status_of(CooIndices::from_matrix(view)); }),
       plain("copy_of", [] { return status_of(Tensor::copy_of(memory, {24})); }),
       plain("copy_of_refused", [] { return status_of(Tensor::copy_of(memory, ones)); }),
+      plain("zeros", [] { return status_of(Tensor::zeros(DType::Int8, {24})); }),
       plain("tensor_refused", [] { return status_of(Tensor::make(DType::Int8, {1LL << 62, 1})); }),
       plain("restrict_refused", [] { return status_of(reversed_rows().restrict(outside)); }),
   };

@@ -70,7 +70,7 @@ def test_with_a_version_that_takes_the_handlers_and_lacks_names() -> None:
         "backslice_unwritten",
     ]  # fmt: skip
     assert text.startswith("ImportError backslice.jax is tested with JAX 0.10.2 and 0.11.2, but an unknown version is ")
-    assert "with jaxlib 9.1.0, which lacks something that it uses (cannot import name" in text
+    assert "with jaxlib 9.1.0, which lacks something that it uses (" in text
 
 
 @pytest.mark.parametrize("version", [(0, 1), (1, 0)])

@@ -126,7 +126,10 @@ def in_jax(x: Any) -> list[Any]:
 def in_tensorflow(x: Any) -> list[Any]:
     import backslice.tensorflow as bst
 
-    library: Path = bst.build(progress=False)
+    try:
+        library: Path = bst.build(progress=False)
+    except bst.BuildError as error:
+        return [str(error)]
     bst.install()
     with bst.enabled():
         status: bst.Status = bst.status()
