@@ -67,7 +67,7 @@ class AnyInteger {
   constexpr AnyInteger(T integer) : value_(nearest_int64(integer)) {}
 
  private:
-  std::int64_t value_;
+  [[maybe_unused]] std::int64_t value_;  // read through the address of a list of these
 };
 static_assert(sizeof(AnyInteger) == sizeof(std::int64_t));
 
