@@ -119,22 +119,6 @@ BACKSLICE_HD int compare_rows(const IndexList& list, std::int64_t i, const Index
   return 0;
 }
 
-// Returns the first of 0, ..., count - 1 that is not `before`, or count.
-template <class Before>
-BACKSLICE_HD std::int64_t first_not(std::int64_t count, const Before& before) {
-  std::int64_t low = 0;
-  while (count > 0) {
-    const std::int64_t half = count / 2;
-    if (before(low + half)) {
-      low += half + 1;
-      count -= half + 1;
-    } else {
-      count = half;
-    }
-  }
-  return low;
-}
-
 BACKSLICE_HD int count_bits(std::uint32_t word) {
 #ifdef __CUDA_ARCH__
   return __popc(word);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/sparse/device_found.h"
+#include "kernels/sparse/first_not.h"
 
 namespace backslice::cuda {
 

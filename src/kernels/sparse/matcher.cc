@@ -6,6 +6,7 @@
 
 #include "core/per_axis.h"
 #include "core/tuning.h"
+#include "kernels/sparse/first_not.h"
 #include "kernels/sparse/index_rows.h"
 
 namespace backslice {
@@ -85,12 +86,11 @@ class InOrderMatcher final : public GuessingMatcher {
   // Guesses the slice row, right if both lists are sorted: searches for the row's index among those of the slice. Of
   // rows with equal indices, the first matches the first, and so on.
   std::int64_t guess_next(std::int64_t row) const override {
-    const std::int64_t first_equal =
-        lower_bound(row, [&](std::int64_t i) { return compare(input_, i, row, false) < 0; });
+    const std::int64_t first_equal = first_not(row, [&](std::int64_t i) { return compare(input_, i, row, false) < 0; });
     const std::int64_t low =
-        lower_bound(output_rows_, [&](std::int64_t j) { return compare(output_, j, row, true) < 0; });
+        first_not(output_rows_, [&](std::int64_t j) { return compare(output_, j, row, true) < 0; });
     const std::int64_t high =
-        lower_bound(output_rows_, [&](std::int64_t j) { return compare(output_, j, row, true) <= 0; });
+        first_not(output_rows_, [&](std::int64_t j) { return compare(output_, j, row, true) <= 0; });
     return std::min(low + row - first_equal, high);
   }
 
@@ -215,22 +215,6 @@ class InOrderMatcher final : public GuessingMatcher {
     };
     while (row < rows.hi && !is_wanted()) ++row;
     return row;
-  }
-
-  // Returns the first of 0, ..., count - 1 that is not `before`, or count.
-  template <class Before>
-  static std::int64_t lower_bound(std::int64_t count, const Before& before) {
-    std::int64_t low = 0;
-    while (count > 0) {
-      const std::int64_t half = count / 2;
-      if (before(low + half)) {
-        low += half + 1;
-        count -= half + 1;
-      } else {
-        count = half;
-      }
-    }
-    return low;
   }
 
   // Compares row i of `list` with input row `row`, from which start is subtracted for rows of the slice: -1, 0 or 1 if
